@@ -173,6 +173,12 @@ fn refusals(folder: &Path) -> Result<(), Failed> {
             2,
             "expected a whole number from 16",
         ),
+        // At once: what is sent is not computed first, which would take hours.
+        (
+            "links --devices cpu:0,cpu:1 --bytes 2^40",
+            2,
+            "the arrays take 6597069766656 bytes of host memory",
+        ),
         ("links --devices auto", 2, "expected all, cuda:N or cpu:N"),
         ("links --devices cpu:64", 2, "expected all, cuda:N or cpu:N"),
         ("links --devices=", 2, "expected all, cuda:N or cpu:N"),

@@ -12,6 +12,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use checkpoints::{files, newest};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Kills of a rank.
 const KILLS: u64 = 50;
@@ -290,6 +292,27 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         ("power --devices cpu:0,tpu", "tpu"),
         ("power --devices cpu:0 --mode graph", "cannot be used with"),
         ("power --rendezvous x", "no effect without --devices"),
+        (
+            "norm --devices cpu:0,cpu:1 --n 64 --rendezvous x",
+            "no launcher has started this process",
+        ),
+        (
+            "collectives --rendezvous x",
+            "no launcher has started this process",
+        ),
+        ("power --fault-timeout 5", "no effect without --devices"),
+        (
+            "norm --device cpu --n 64 --fault-timeout 5",
+            "no effect without --devices",
+        ),
+        (
+            "norm --devices cpu:0,cpu:1 --n 64 --device-times events --profile",
+            "--device-times has no effect on the emulator",
+        ),
+        (
+            "collectives --devices cpu:0,cpu:1 --device-times events --profile",
+            "--device-times has no effect on the emulator",
+        ),
         ("collectives --device cpu", "with --devices"),
         ("power --devices cpu:0,cpu:1 --plot a.gif", ".svg or .png"),
         (
@@ -307,6 +330,41 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         assert_eq!(output.status.code(), Some(2), "{words}: {said}");
         assert!(said.contains(why), "{words}: {said}");
     }
+}
+
+/// More devices than can store into each other's memory: where nothing is named, the other exchanges are measured.
+#[test]
+fn the_default_exchanges_are_those_that_the_devices_can() {
+    let devices: Vec<String> = (0..33).map(|number| format!("cpu:{number}")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |words: &str| {
+        let mut command = command("power --dim 66 --dominance 0.4 --checkpoint steps --format csv");
+        command.args(["--devices", &devices.join(",")]);
+        command.args(words.split_whitespace());
+        command
+            .current_dir(folder.path())
+            .output()
+            .expect("it starts")
+    };
+    let refused = run("--exchange gather,peer");
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--exchange peer: 33 devices, and at most 32") && refused.stdout.is_empty(),
+        "{said}"
+    );
+    let output = run("");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("warning: peer is left out: 33 devices"),
+        "{said}"
+    );
+    let expected = [("alone", "1"), ("gather", "33"), ("graph", "33")]
+        .map(|(exchange, devices)| [exchange, devices, "true"]);
+    assert_eq!(
+        columns(&rows(&output), ["exchange", "devices", "checked"]),
+        expected
+    );
 }
 
 /// A rank of two, as torchrun would start it.
@@ -358,6 +416,56 @@ fn each_process_of_a_launcher_is_a_rank_and_the_first_one_writes() {
     }
 }
 
+/// All processes have the same command line, and so the same file.
+#[test]
+fn of_the_processes_of_a_launcher_the_first_one_records() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("meet")).expect("a folder");
+    let trace = folder.path().join("t.json");
+    for words in [
+        "norm --n 64 --rounds 1",
+        "collectives --bytes 64 --rounds 1",
+    ] {
+        let start = |number| {
+            let mut command = rank(number, folder.path(), words);
+            command.arg("--profile").arg("--trace").arg(&trace);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("it starts")
+        };
+        let ranks = [start(0), start(1)].map(|it| it.wait_with_output().expect("it ends"));
+        let [first, second] = ranks.map(|it| {
+            assert!(it.status.success(), "{words}: {}", text(&it.stderr));
+            text(&it.stderr)
+        });
+        assert!(first.contains("Traced for"), "{words}: no profile: {first}");
+        assert!(second.is_empty(), "{words}: {second}");
+        let written = fs::read(&trace).expect("a timeline");
+        let events: serde_json::Value = serde_json::from_slice(&written).expect("JSON");
+        let events = events["traceEvents"].as_array().expect("a list");
+        assert!(!events.is_empty(), "{words}");
+        fs::remove_file(&trace).expect("removed");
+    }
+}
+
+/// `mpirun -n 1`, which a script makes of `-n $N`.
+#[test]
+fn the_only_process_of_a_launcher_is_a_rank_with_one_device_where_it_is_to_meet_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let devices = |more: &[&Path]| {
+        let words = "norm --devices cpu:0,cpu:1 --n 64 --rounds 1 --exchange gather --format csv";
+        let mut command = command(words);
+        command.env("RANK", "0").env("WORLD_SIZE", "1").args(more);
+        let rows = rows(&command.output().expect("it starts"));
+        let measured = rows.iter().filter(|row| row["kind"] == "measured");
+        let devices = measured.map(|row| row["devices"].clone());
+        devices.collect::<Vec<_>>()
+    };
+    // One device alone, and as a rank of one.
+    let rendezvous = [Path::new("--rendezvous"), folder.path()];
+    assert_eq!(devices(&rendezvous), ["1", "1"]);
+    assert_eq!(devices(&[]), ["1", "2"]);
+}
+
 #[test]
 fn peer_stores_between_processes_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -407,6 +515,78 @@ fn first_step(child: &mut Child) {
         panic!("it has ended before its first step: {said}");
     }
     std::thread::spawn(move || lines.map_while(Result::ok).count());
+}
+
+/// A study that one device alone would be at for hours.
+const ENDLESS: [&str; 2] = [
+    "power --dim 64 --dominance 0.00001 --tolerance 1e-300 --max-steps 10000000 --exchange gather",
+    "norm --n 2^14 --rounds 1000 --exchange gather",
+];
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
+    kill(pid, signal).expect("it runs");
+}
+
+/// Waits, no longer than a minute.
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it is not so");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Two ranks that have met, of which the first measures one device.
+fn alone_of_two(folder: &Path, words: &str) -> [Child; 2] {
+    let meet = folder.join("meet");
+    fs::create_dir_all(&meet).expect("a folder");
+    let is_empty = || fs::read_dir(&meet).expect("a folder").next().is_none();
+    let start = |number| {
+        let mut command = rank(number, folder, words);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    };
+    // The first rank's file is there until both have met.
+    let first = start(0);
+    wait_until(|| !is_empty());
+    let second = start(1);
+    wait_until(is_empty);
+    std::thread::sleep(Duration::from_millis(500));
+    [first, second]
+}
+
+#[test]
+fn losses_and_signals_are_heeded_while_one_device_is_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let within = || Instant::now() + ENDED_WITHIN;
+    for words in ENDLESS {
+        let [first, mut second] = alone_of_two(folder.path(), words);
+        second.kill().expect("killed");
+        second.wait().expect("ended");
+        let said = end(first, within());
+        assert!(said.contains("rank 1 was lost"), "{words}: {said}");
+        for signalled in 0..2 {
+            let ranks = alone_of_two(folder.path(), words);
+            send(&ranks[signalled], Signal::SIGTERM);
+            let said = ranks.map(|it| end(it, within()));
+            let [ended, other] = [&said[signalled], &said[1 - signalled]];
+            assert!(ended.contains("exit status: 143"), "{words}: {ended}");
+            let why = format!("rank {signalled} was lost: ended by a signal");
+            assert!(other.contains(&why), "{words}: {other}");
+        }
+        // As threads of one process.
+        let mut one = command(words);
+        one.args(["--devices", "cpu:0,cpu:1", "--output", "rows.csv"]);
+        one.current_dir(folder.path());
+        let one = one.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let one = one.expect("it starts");
+        wait_until(|| folder.path().join("rows.csv.partial").exists());
+        std::thread::sleep(Duration::from_millis(500));
+        send(&one, Signal::SIGTERM);
+        let said = end(one, within());
+        assert!(said.contains("exit status: 143"), "{words}: {said}");
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
-    places: Places,
+    pub(super) places: Places,
 
     #[command(flatten)]
     pub(super) common: Common,
@@ -50,9 +50,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
     arguments.common.refuse_device()?;
     let world = arguments.places.world()?;
-    let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
-    let mut rows = arguments.common.begin_ranked(is_first)?;
+    let mut rows = arguments.common.begin_ranked(arguments.places.process()?)?;
     let devices = arguments.places.open(world.as_ref())?;
+    arguments.common.check_devices(&devices)?;
     let points = arguments.points(devices[0].properties().is_emulated());
     let writer = Mutex::new(&mut rows);
     let ended = arguments.places.run(world.as_ref(), &devices, |rank| {

@@ -134,9 +134,10 @@ fn open(choices: &[DeviceChoice]) -> Result<Vec<LinkDevice>, Failure> {
 fn failure(error: LinkError) -> Failure {
     match error {
         LinkError::Driver(error) => driver_failure(error),
-        LinkError::Amount { .. } | LinkError::NoDevices | LinkError::Twice(_) => {
-            Failure::Usage(error.to_string())
-        }
+        LinkError::Amount { .. }
+        | LinkError::HostMemory { .. }
+        | LinkError::NoDevices
+        | LinkError::Twice(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

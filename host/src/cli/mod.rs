@@ -158,16 +158,22 @@ fn command_line() -> Vec<String> {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Shared(it) => it.run(Program::Ridgepoint),
-        Command::Collectives(it) => it
-            .common
-            .trace
-            .around(it.common.files(), || collectives::run(&it)),
-        Command::Norm(it) => it.common.trace.around(it.files(), || norm::run(&it)),
+        Command::Collectives(it) => {
+            let (trace, process) = (&it.common.trace, it.places.process()?);
+            trace.around_process(process, it.common.files(), || collectives::run(&it))
+        }
+        Command::Norm(it) => {
+            let (trace, process) = (&it.common.trace, it.ranked.process()?);
+            trace.around_process(process, it.files(), || norm::run(&it))
+        }
         Command::Dispatch(it) => it
             .common
             .trace
             .around(it.common.files(), || dispatch::run(&it)),
-        Command::Power(it) => it.common.trace.around(it.files(), || power::run(&it)),
+        Command::Power(it) => {
+            let (trace, process) = (&it.common.trace, it.ranked.process()?);
+            trace.around_process(process, it.files(), || power::run(&it))
+        }
         Command::Pipeline(it) => it
             .common
             .trace

@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
-    ranked: ranked::Ranked,
+    pub(super) ranked: ranked::Ranked,
 
     #[command(flatten)]
     pub(super) common: Common,

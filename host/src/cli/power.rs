@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     resume: bool,
 
     #[command(flatten)]
-    ranked: ranked::Ranked,
+    pub(super) ranked: ranked::Ranked,
 
     #[command(flatten)]
     pub(super) common: Common,

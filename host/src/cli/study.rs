@@ -9,7 +9,8 @@ use super::console::{Console, Target};
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::output::{Outputs, or_standard, target};
-use super::{Failure, driver_failure, tracing};
+use super::tracing::{self, Process};
+use super::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, Width, row_text, rows_table};
 use crate::study::StudyError;
@@ -57,9 +58,9 @@ impl Common {
         )
     }
 
-    /// As [`Common::begin`], of a process that alone writes, or else of one that says and writes nothing.
-    pub(super) fn begin_ranked<R: Serialize>(&self, writes: bool) -> Result<Rows<R>, Failure> {
-        if writes {
+    /// As [`Common::begin`], of a process that may be one of several: those that are not the first say and write nothing.
+    pub(super) fn begin_ranked<R: Serialize>(&self, process: Process) -> Result<Rows<R>, Failure> {
+        if let Process::First = process {
             return self.begin();
         }
         Ok(Rows {
@@ -78,6 +79,12 @@ impl Common {
                 "--device has no effect: it takes several, with --devices".to_owned(),
             )),
         }
+    }
+
+    /// Refuses what has no effect on these devices.
+    pub(super) fn check_devices(&self, devices: &[Device]) -> Result<(), Failure> {
+        let check = |device: &Device| self.trace.check(device.properties());
+        devices.iter().try_for_each(check)
     }
 
     /// Refuses `--quiet` where nothing else would be left of the study.

@@ -31,6 +31,15 @@ pub(super) struct Arguments {
     device_times: Option<DeviceTimes>,
 }
 
+/// Which of the processes that run a command together this one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Process {
+    /// The first, or the only one: it writes.
+    First,
+    /// Another, which writes nothing.
+    Other,
+}
+
 impl Arguments {
     /// Whether a timeline or a profile was asked for.
     pub(super) fn records(&self) -> bool {
@@ -61,6 +70,31 @@ impl Arguments {
         files: Files<'a>,
         command: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        self.begin(files)?;
+        match self.records() {
+            true => self.recorded(command),
+            false => annotated(command),
+        }
+    }
+
+    /// As [`Arguments::around`], of a process that may be one of several with the same arguments: the first alone records.
+    pub(super) fn around_process<'a>(
+        &'a self,
+        process: Process,
+        files: Files<'a>,
+        command: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match process {
+            Process::First => self.around(files, command),
+            Process::Other => {
+                self.begin(files)?;
+                annotated(command)
+            }
+        }
+    }
+
+    /// Refuses what cannot be, and says what profilers will see.
+    fn begin<'a>(&'a self, files: Files<'a>) -> Result<(), Failure> {
         files.outputs("--trace", &self.trace).check()?;
         if profiler_is_there() && !SHOWS_RANGES_TO_PROFILERS {
             streams::complain(
@@ -68,14 +102,14 @@ impl Arguments {
                  without the feature `nvtx`",
             );
         }
-        if !self.records() {
-            return match self.device_times {
-                None => annotated(command),
-                Some(_) => Err(Failure::Usage(
-                    "--device-times has no effect without --trace or --profile".to_owned(),
-                )),
-            };
+        let given = [("--device-times", self.device_times.is_some())];
+        match self.records() {
+            true => Ok(()),
+            false => refuse_without_effect(&given, "without --trace or --profile"),
         }
+    }
+
+    fn recorded(&self, command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let open = |path: &PathBuf| Destination::open(path, Unfinished::IsNothing);
         let file = self.trace.as_ref().map(open).transpose()?;
         let (result, trace) = record(self.device_times.unwrap_or_default(), command)

@@ -25,6 +25,14 @@ pub enum LinkError {
         /// What is possible.
         expected: &'static str,
     },
+    /// The host has too little memory for what is copied.
+    #[error("the arrays take {needed} bytes of host memory; {free} are free: choose fewer bytes")]
+    HostMemory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// Something else came there than was sent.
     #[error("{what}: {reason}")]
     Wrong {

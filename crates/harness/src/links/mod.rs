@@ -23,7 +23,7 @@ pub use store::{LinkRoof, link_roof, load_links};
 
 use kernels_gpu::ceilings::stream::Vector;
 
-use crate::driver::{Device, DeviceBuffer, DriverError, Pinned, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, Pinned, Stream, free_host_memory};
 use contents::Contents;
 use flow::Measured;
 use row::Outcome;
@@ -85,7 +85,8 @@ impl<'d> Links<'d> {
     ///
     /// # Errors
     /// [`LinkError::NoDevices`]: there is none; [`LinkError::Twice`]: one is named twice; [`LinkError::Amount`]: the plan has no
-    /// whole vectors, no timings or nothing to time; [`LinkError::Driver`]: there is too little memory, or the driver refuses.
+    /// whole vectors, no timings or nothing to time; [`LinkError::HostMemory`]: the host has too little memory;
+    /// [`LinkError::Driver`]: a device has too little, or the driver refuses.
     pub fn new(devices: &'d [LinkDevice], plan: LinkPlan) -> Result<Links<'d>, LinkError> {
         plan.check()?;
         let Some(first) = devices.first() else {
@@ -96,6 +97,8 @@ impl<'d> Links<'d> {
                 return Err(LinkError::Twice(device.name.clone()));
             }
         }
+        // The sums of what is sent take seconds per gigabyte.
+        check_memory(devices, &plan)?;
         let contents = Contents::new(plan.vectors(), devices.len());
         let numbered = || devices.iter().enumerate();
         let sources = numbered().map(|(number, it)| contents.source(&it.device, number));
@@ -228,6 +231,22 @@ impl<'d> Links<'d> {
         self.contents
             .check(&self.devices[to].device, &self.targets[to], from)
     }
+}
+
+/// Fails unless there is room for two arrays on each device and two on the host. Emulated devices have their memory of the host.
+fn check_memory(devices: &[LinkDevice], plan: &LinkPlan) -> Result<(), LinkError> {
+    let both = 2 * plan.bytes;
+    let is_emulated = |it: &&LinkDevice| it.device.properties().is_emulated();
+    let of_host = both * (1 + devices.iter().filter(is_emulated).count() as u64);
+    let free = free_host_memory();
+    if of_host > free {
+        return Err(LinkError::HostMemory {
+            needed: of_host,
+            free,
+        });
+    }
+    let check = |it: &LinkDevice| Ok(it.device.check_memory(both)?);
+    devices.iter().try_for_each(check)
 }
 
 /// Where data come from and go to between the host and a device, of the quantities that are measured there.

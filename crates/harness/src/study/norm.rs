@@ -2,12 +2,13 @@
 //! device.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
 use serde::Serialize;
 use tracing::trace_span;
 
 use super::pattern::Pattern;
-use super::rounds::{PerIteration, rounded};
+use super::rounds::{GoOn, PerIteration, rounded};
 use super::{Rounds, StudyError};
 use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
 use crate::vector::{Divide, Norm, Normalize, Real, Scaled};
@@ -81,6 +82,9 @@ pub struct NormStudy<'d, T: Real> {
     normalize: Normalize<'d, T>,
 }
 
+/// What an iteration took, unless the measurement was ended.
+type Timed = Result<Option<PerIteration>, DriverError>;
+
 impl<'d, T: Real> NormStudy<'d, T> {
     /// Fails if a vector of `n` elements and its scaled copy do not fit into the device's memory.
     ///
@@ -118,20 +122,38 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// [`StudyError::Wrong`]: the norm or an element is not the reference's; [`StudyError::Driver`]: the
     /// device refuses a launch, a copy or a capture, or a kernel failed.
     pub fn measure(&mut self, mode: NormMode, rounds: Rounds) -> Result<NormRow, StudyError> {
+        let row = self.measure_while(mode, rounds, &mut || ControlFlow::Continue(()))?;
+        Ok(row.unwrap_or_else(|| unreachable!("nobody asks for an end")))
+    }
+
+    /// As [`NormStudy::measure`], for as long as `go_on` says so, which is asked before each round: `None` if it has ended the
+    /// measurement.
+    ///
+    /// # Errors
+    /// As [`NormStudy::measure`].
+    pub fn measure_while(
+        &mut self,
+        mode: NormMode,
+        rounds: Rounds,
+        go_on: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Option<NormRow>, StudyError> {
         let range = trace_span!("normalize", color = "blue", payload = self.n as u64, %mode);
         let _range = range.entered();
         self.y.poison()?;
         self.norm.poison()?;
         let times = match mode {
-            NormMode::Host => self.on_host(rounds),
-            NormMode::Device => self.on_device(rounds),
-            NormMode::Fused => self.fused(rounds),
-            NormMode::Graph => self.in_graph(rounds),
+            NormMode::Host => self.on_host(rounds, go_on),
+            NormMode::Device => self.on_device(rounds, go_on),
+            NormMode::Fused => self.fused(rounds, go_on),
+            NormMode::Graph => self.in_graph(rounds, go_on),
         }?;
+        let Some(times) = times else {
+            return Ok(None);
+        };
         let norm = self.norm.to_vec()?[0].into();
         self.pattern.check(mode, norm, 0..self.n, &self.y)?;
         let bytes = (2 * self.n * size_of::<T>()) as f64;
-        Ok(NormRow {
+        Ok(Some(NormRow {
             mode: mode.to_string(),
             dtype: T::NAME,
             n: self.n,
@@ -143,12 +165,12 @@ impl<'d, T: Real> NormStudy<'d, T> {
             waits: times.waits,
             device: self.device.properties().name.clone(),
             checked: true,
-        })
+        }))
     }
 
-    fn on_host(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+    fn on_host(&mut self, rounds: Rounds, go_on: &mut GoOn<'_>) -> Timed {
         let mut norm = [T::default()];
-        rounds.run(&self.stream, |_| {
+        rounds.run_while(go_on, &self.stream, |_| {
             // SAFETY: all buffers are as long as `self`, which waits for its stream before they go.
             unsafe {
                 self.nrm2
@@ -164,8 +186,8 @@ impl<'d, T: Real> NormStudy<'d, T> {
         })
     }
 
-    fn on_device(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
-        rounds.run(&self.stream, |_| {
+    fn on_device(&mut self, rounds: Rounds, go_on: &mut GoOn<'_>) -> Timed {
+        rounds.run_while(go_on, &self.stream, |_| {
             // SAFETY: as in `on_host`.
             unsafe {
                 self.nrm2
@@ -180,8 +202,8 @@ impl<'d, T: Real> NormStudy<'d, T> {
         })
     }
 
-    fn fused(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
-        rounds.run(&self.stream, |_| {
+    fn fused(&mut self, rounds: Rounds, go_on: &mut GoOn<'_>) -> Timed {
+        rounds.run_while(go_on, &self.stream, |_| {
             // SAFETY: as in `on_host`.
             unsafe {
                 self.normalize.launch(
@@ -194,7 +216,7 @@ impl<'d, T: Real> NormStudy<'d, T> {
         })
     }
 
-    fn in_graph(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+    fn in_graph(&mut self, rounds: Rounds, go_on: &mut GoOn<'_>) -> Timed {
         let graph = self.stream.capture(|| {
             (0..GRAPH).try_for_each(|_| {
                 // SAFETY: as in `on_host`; the graph goes before them.
@@ -212,7 +234,7 @@ impl<'d, T: Real> NormStudy<'d, T> {
             iterations: rounds.iterations.next_multiple_of(GRAPH),
             ..rounds
         };
-        rounds.run(&self.stream, |i| match i % GRAPH {
+        rounds.run_while(go_on, &self.stream, |i| match i % GRAPH {
             // SAFETY: as above.
             0 => unsafe { graph.launch(&self.stream) },
             _ => Ok(()),

@@ -1,5 +1,6 @@
 //! A loop, timed on the host and on the device: what the studies of launches, norms and pipelines measure with.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use tracing::trace_span;
@@ -72,8 +73,22 @@ impl Rounds {
     pub fn run(
         self,
         stream: &Stream<'_>,
-        mut iterate: impl FnMut(u32) -> Result<(), DriverError>,
+        iterate: impl FnMut(u32) -> Result<(), DriverError>,
     ) -> Result<PerIteration, DriverError> {
+        let times = self.run_while(&mut || ControlFlow::Continue(()), stream, iterate)?;
+        Ok(times.unwrap_or_else(|| unreachable!("nobody asks for an end")))
+    }
+
+    /// As [`Rounds::run`], for as long as `go_on` says so, which is asked before each round: `None` if it has ended the loop.
+    ///
+    /// # Errors
+    /// As [`Rounds::run`].
+    pub(super) fn run_while(
+        self,
+        go_on: &mut GoOn<'_>,
+        stream: &Stream<'_>,
+        mut iterate: impl FnMut(u32) -> Result<(), DriverError>,
+    ) -> Result<Option<PerIteration>, DriverError> {
         let mut all = || (0..self.iterations).try_for_each(&mut iterate);
         let (result, calls) =
             trace_span!("warm up", color = "gray").in_scope(|| Calls::during(&mut all));
@@ -82,25 +97,31 @@ impl Rounds {
         captured(|| {
             (0..self.rounds).try_for_each(|round| {
                 stream.synchronize()?;
+                if go_on().is_break() {
+                    return Ok(());
+                }
                 let _range = trace_span!("round", color = "green", payload = round).entered();
                 rounds.push(Round::of(stream, &mut all)?);
                 Ok::<_, DriverError>(())
             })
         })?;
+        if rounds.len() < self.rounds as usize {
+            return Ok(None);
+        }
         let each = |time: fn(&Round) -> f64| {
             let samples: Vec<f64> = rounds.iter().map(time).collect();
             let median = Summary::of(&samples).map_or(f64::NAN, |summary| summary.median);
             median / f64::from(self.iterations)
         };
         let of_calls = |count: usize| count as f64 / f64::from(self.iterations);
-        Ok(PerIteration {
+        Ok(Some(PerIteration {
             host_us: each(|it| it.host_us),
             device_us: each(|it| it.device_us),
             complete_us: each(|it| it.complete_us),
             launches: of_calls(calls.launches()),
             copies: of_calls(calls.copies()),
             waits: of_calls(calls.waits()),
-        })
+        }))
     }
 
     /// How often the loop runs in all.
@@ -108,6 +129,9 @@ impl Rounds {
         1 + self.rounds
     }
 }
+
+/// Says whether a measurement goes on.
+pub(super) type GoOn<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// A loop's times in microseconds, as [`PerIteration`] has them of an iteration.
 struct Round {

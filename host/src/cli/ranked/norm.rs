@@ -1,6 +1,6 @@
 //! `ridgepoint norm --devices`
 
-use super::{Failure, Ranked, Shared, Study, measure};
+use super::{Alone, Failure, GoOn, Ranked, Shared, Study, measure};
 use crate::cli::study::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, norm_of_rank};
@@ -41,16 +41,14 @@ impl<T: Real> Study for Norm<T> {
         (devices * size_of::<T::Sums>()) as f64
     }
 
-    fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>> {
-        let measured = || {
-            NormStudy::<T>::check_memory(device, size)?;
-            let row = NormStudy::<T>::new(device, size)?.measure(NormMode::Fused, self.rounds)?;
-            Ok(DevicesRow {
-                steps: u64::from(self.rounds.rounds) * u64::from(self.rounds.iterations),
-                ..DevicesRow::alone("norm", size, row.device_us, row.device)
-            })
-        };
-        Some(measured())
+    fn alone(&self, device: &Device, size: usize, go_on: &mut GoOn<'_>) -> Alone {
+        NormStudy::<T>::check_memory(device, size)?;
+        let mut study = NormStudy::<T>::new(device, size)?;
+        let row = study.measure_while(NormMode::Fused, self.rounds, go_on)?;
+        Ok(row.map(|row| DevicesRow {
+            steps: u64::from(self.rounds.rounds) * u64::from(self.rounds.iterations),
+            ..DevicesRow::alone("norm", size, row.device_us, row.device)
+        }))
     }
 
     fn of_rank(

@@ -9,7 +9,8 @@ use ranks::{Limits, Rank, RunError, World, run_process, run_threads};
 
 use super::locked;
 use crate::cli::device_list::DeviceList;
-use crate::cli::lists::real;
+use crate::cli::lists::{real, refuse_without_effect};
+use crate::cli::tracing::Process;
 use crate::cli::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::counted;
@@ -28,27 +29,31 @@ pub(in crate::cli) struct Places {
     #[arg(long, value_name = "DIR")]
     rendezvous: Option<PathBuf>,
 
-    /// Seconds after which a silent device or process is lost, and the others end
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0,
+    /// Seconds after which a silent device or process is lost, and the others end [default: 10]
+    #[arg(long, value_name = "SECONDS",
           value_parser = real("a number from 0.1 to 3600, such as 10", |it| (0.1..=3600.0).contains(&it)))]
-    fault_timeout: f64,
+    fault_timeout: Option<f64>,
 }
 
 impl Places {
     /// Whether devices are named.
     ///
     /// # Errors
-    /// Only the rendezvous is: nobody would come to it.
+    /// They are not, and an option is given that is of several devices alone.
     pub(super) fn are_given(&self) -> Result<bool, Failure> {
-        match (&self.devices, &self.rendezvous) {
-            (None, Some(_)) => Err(Failure::Usage(
-                "--rendezvous has no effect without --devices".to_owned(),
-            )),
-            (devices, _) => Ok(devices.is_some()),
+        let given = [
+            ("--rendezvous", self.rendezvous.is_some()),
+            ("--fault-timeout", self.fault_timeout.is_some()),
+        ];
+        match self.devices {
+            Some(_) => Ok(true),
+            None => refuse_without_effect(&given, "without --devices").map(|()| false),
         }
     }
 
-    /// The launcher's world, if there is one of several processes.
+    /// The launcher's world, if there is one of several processes, or of one that is to meet them: a number of processes that
+    /// happens to be 1 changes nothing else. A single process without a rendezvous drives all devices, as under `srun` in a shell of
+    /// `salloc`.
     ///
     /// # Errors
     /// The launcher's variables contradict each other, or processes are to meet and no launcher has started this one.
@@ -61,7 +66,15 @@ impl Places {
                     .to_owned(),
             ));
         }
-        Ok(world.filter(|world| world.size() > 1))
+        Ok(world.filter(|world| world.size() > 1 || self.rendezvous.is_some()))
+    }
+
+    /// Which of a launcher's processes this one is.
+    pub(in crate::cli) fn process(&self) -> Result<Process, Failure> {
+        Ok(match self.world()?.is_none_or(|world| world.rank() == 0) {
+            true => Process::First,
+            false => Process::Other,
+        })
     }
 
     /// The devices of this process: all that are named, or the one of its rank.
@@ -86,7 +99,8 @@ impl Places {
         devices: &[Device],
         work: impl Fn(&Rank<'_>) -> Result<(), Failure> + Sync,
     ) -> Result<(), Failure> {
-        let limits = Limits::of(Duration::from_secs_f64(self.fault_timeout));
+        let given = self.fault_timeout.map(Duration::from_secs_f64);
+        let limits = given.map_or_else(Limits::default, Limits::of);
         // Why a rank has failed, in full.
         let failures = Mutex::new(Vec::new());
         let told = |rank: Rank<'_>| {

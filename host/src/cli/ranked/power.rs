@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::{Failure, Ranked, Shared, Study, locked, measure, powers};
+use super::{Alone, Failure, GoOn, Ranked, Shared, Study, locked, measure, powers};
 use crate::cli::study::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, power_of_rank};
@@ -72,15 +72,22 @@ impl Study for Power {
         }
     }
 
-    fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>> {
+    fn alone(&self, device: &Device, size: usize, go_on: &mut GoOn<'_>) -> Alone {
         // One run with checkpoints is meant for its result.
         if self.plan.checkpoints.is_some() && !self.several {
-            return None;
+            return Ok(None);
         }
         let plan = self.plan(size, "alone");
-        let mut go_on = |_| ControlFlow::Continue(());
-        let row = power(device, &plan, PowerMode::Graph, None, &mut go_on);
-        Some(row.map(|row| DevicesRow {
+        let mut asked = ControlFlow::Continue(());
+        let mut on_progress = |_| {
+            asked = go_on();
+            asked
+        };
+        let row = power(device, &plan, PowerMode::Graph, None, &mut on_progress)?;
+        if asked.is_break() {
+            return Ok(None);
+        }
+        Ok(Some(DevicesRow {
             steps: row.steps,
             residual: Some(row.residual),
             total_ms: Some(row.total_ms),
