@@ -108,8 +108,8 @@ as_documented() {
     check "its rows" rows task.csv 2 gather graph
     check "srun --mpi=pmi2, which sets PMI's variables, too" ranks pmi2 --mpi=pmi2 -n 2 --gpus-per-node=2
     check "its rows" rows pmi2.csv 2 gather graph
-    check "srun -n 1: one process drives all GPUs that it sees" ranks one -n 1 --gpus-per-node=2
-    check "its rows" rows one.csv 2 gather graph peer
+    check "srun -n 1: a process that is told where to meet others takes one GPU" ranks one -n 1 --gpus-per-node=2
+    check "its rows" rows one.csv 1 alone gather graph
     check "no file is left where ranks met" test -z "$(ls meet)"
 }
 
