@@ -60,7 +60,7 @@ if ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
     RIDGEPOINT_NCCL=${RIDGEPOINT_NCCL:-$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))')}
     export RIDGEPOINT_NCCL
 fi
-./ridgepoint collectives --quiet --output "$out/collectives.json,$out/collectives.csv" || failed=1
+./ridgepoint collectives --quiet --bytes 2^3,2^6,2^9,2^12,2^15,2^18,2^20,2^21,2^24,2^27,2^30,2^33 --output "$out/collectives.json,$out/collectives.csv" || failed=1
 python3 collectives.py "$out/collectives.json" "$out/collectives.md" || failed=1
 steps=$(mktemp -d)
 ./ridgepoint power --devices all --checkpoint "$steps" --quiet --output "$out/power-8192.csv" --plot "$out/power-8192.svg" || failed=1

@@ -6,7 +6,7 @@
 A burst is 3 launches and 10 that are timed each (5 graphs where a launch is short), after 0.15 s without work; the rate is the median
 of the bursts' medians. Sustained: a second of launches, half of which are timed, without rests between those of the peers; the median of six rounds, after
 two in which the chip gets warm.
-docs/results/h200-gemm/gemm-pairs.txt is what it printed on one H200; gemm.txt beside it, before blocks came in pairs.
+docs/results/h200-gemm/turns-3.txt is what it printed on one H200.
 """
 import ctypes, statistics, sys, time
 import torch
