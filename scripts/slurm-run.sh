@@ -10,6 +10,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 export PATH=$here:$PATH
 # Starts itself again, in a Slurm.
 if [ "${1:-}" != --inside ]; then
+    if [ $# -ne 1 ] || { [ -e "$1" ] && [ -n "$(ls -A "$1")" ]; }; then
+        echo "usage: slurm-run.sh NEW-OR-EMPTY-FOLDER" >&2
+        exit 2
+    fi
+    mkdir -p "$1"
     exec "$here/slurm.sh" "$here/slurm-run.sh" --inside "$@"
 fi
 
@@ -24,9 +29,7 @@ ENDED_WITHIN=10
 
 main() {
     shift
-    mkdir -p "$1"
     cd "$1"
-    rm -rf meet steps ./*.csv ./*.txt ./*.err
     mkdir meet
     checks=0 failed=0
     # gpu:8, gpu:h100:8(S:0-1)

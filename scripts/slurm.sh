@@ -12,7 +12,7 @@ own=$(cd "$(dirname "$0")" && pwd)/slurm
 [ -d "$own" ] || own=
 PATH=${own:+$own/bin:}$PATH:/usr/sbin:/sbin
 # Seconds in which daemons start, and end.
-PATIENCE=20
+PATIENCE=60
 
 main() {
     local tool
@@ -83,6 +83,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
+KillWait=5
 GresTypes=gpu
 NodeName=$host NodeAddr=127.0.0.1 CPUs=64 Gres=gpu:$gpus
 PartitionName=all Nodes=ALL Default=YES
@@ -109,7 +110,8 @@ free_port() {
 
 # start DAEMON ARGUMENTS...
 start() {
-    "$@" >>"$folder/$1.log" 2>&1 &
+    # Ctrl-C is for the command: the daemons end when its tasks have.
+    setsid "$@" >>"$folder/$1.log" 2>&1 &
     daemons+=($!)
 }
 
@@ -133,13 +135,16 @@ wait_until() {
 
 # Ends what runs, and the daemons in the reverse order.
 stop() {
-    local i failed=
+    local i guard failed=
     if [ -n "$is_up" ]; then
         (scancel --user="$(id -un)" && wait_until "all jobs have ended" is_idle) || failed=yes
     fi
     for ((i = ${#daemons[@]} - 1; i >= 0; i--)); do
         kill "${daemons[i]}" 2>/dev/null || true
+        (sleep $PATIENCE && kill -KILL "${daemons[i]}") >/dev/null 2>&1 &
+        guard=$!
         wait "${daemons[i]}" || true
+        kill $guard 2>/dev/null || true
     done
     rm -rf "$folder"
     [ -z "$failed" ] || exit 1

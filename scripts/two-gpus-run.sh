@@ -45,6 +45,9 @@ tail -n 12 "$out/all.txt"
 # The links, and their peers on the same GPUs.
 ./test-links >"$out/links-tests.txt" 2>&1 || failed=1
 grep -E '^test |test result|panicked' "$out/links-tests.txt"
+# Kernels that wait for what never comes.
+./test-lost_words >"$out/lost-words.txt" 2>&1 || failed=1
+grep -E '^test |test result|panicked' "$out/lost-words.txt"
 ./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
     --plot "$out/links.svg,$out/links.png" >"$out/links.txt" || failed=1
 cat "$out/links.txt"
@@ -67,7 +70,7 @@ steps=$(mktemp -d)
 ./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" --plot "$out/power-16384.svg" || failed=1
 ./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" --plot "$out/power-weak.svg" || failed=1
 ./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" --plot "$out/norm.svg" || failed=1
-./ridgepoint norm --devices all --n 2^30 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg" || failed=1
+./ridgepoint norm --devices all --n 2^29 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg" || failed=1
 cut -d, -f1-11 "$out"/power-*.csv "$out"/norm*.csv
 rm -rf "$steps"
 # Two processes, by Slurm.

@@ -11,6 +11,7 @@ use serde::Serialize;
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// let properties: &DeviceProperties = device.properties();
 /// assert!(properties.is_emulated());
+/// assert!(properties.name.starts_with(DeviceProperties::EMULATOR));
 /// assert_eq!(properties.capability().to_string(), "9.0");
 /// assert_eq!(properties.limits.threads_per_block, 1024);
 /// # Ok::<(), ridgepoint_driver::DriverError>(())

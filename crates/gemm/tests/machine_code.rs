@@ -82,7 +82,7 @@ fn every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers() {
             !name.contains("small"),
             "{name}"
         );
-        // Only products that stay as they are are stored by copies.
+        // Ordinary stores are for what `beta` or GELU needs, and for products by warps.
         assert_eq!(
             code.contains("UTMASTG.2D"),
             !name.starts_with("fused") && !is_by_warps,

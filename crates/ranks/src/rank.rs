@@ -1,6 +1,7 @@
 //! A rank: a device, and a connection to the others.
 
 use std::fmt::Display;
+use std::fs;
 use std::path::Path;
 
 use ridgepoint_driver::Device;
@@ -126,15 +127,23 @@ pub fn run_process<T, E: Display>(
 /// Refuses two processes with one GPU: launchers can give them one, and NCCL cannot connect them.
 fn check_apart(control: &Control, device: &Device) -> Result<(), RankError> {
     let gpu = device.properties().gpu.as_ref();
-    let own = gpu.map(|it| format!("{} of {}", it.pci_bus_id, control::hostname()));
+    // Machines of one name may have their GPUs at the same place, but not one boot. There is none to be read on other systems than Linux.
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let own = gpu.map(|it| format!("{} of {}\n{boot}", it.pci_bus_id, control::hostname()));
     let all = control.exchange(own.unwrap_or_default().as_bytes())?;
     for (second, gpu) in all.iter().enumerate().filter(|(_, gpu)| !gpu.is_empty()) {
         if let Some(first) = all[..second].iter().position(|it| it == gpu) {
             return Err(RankError::SharedGpu {
                 ranks: [first, second],
-                gpu: String::from_utf8_lossy(gpu).into_owned(),
+                gpu: named(gpu),
             });
         }
     }
     Ok(())
+}
+
+/// What a message says of a GPU: its place and its host.
+fn named(gpu: &[u8]) -> String {
+    let gpu = String::from_utf8_lossy(gpu);
+    gpu.lines().next().unwrap_or_default().to_owned()
 }

@@ -164,7 +164,7 @@ impl Round {
     }
 }
 
-/// A number of microseconds to the nanosecond and below, as it is written.
+/// A time to four digits behind the point, as it is written.
 pub(super) fn rounded(microseconds: f64) -> f64 {
     (microseconds * 1e4).round() / 1e4
 }

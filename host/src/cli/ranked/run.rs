@@ -168,7 +168,7 @@ impl<'a, S: Study> Run<'a, S> {
         let devices = counted(devices as u64, "device");
         let rows = locked(&self.rows);
         rows.console
-            .warn(&format!("nothing is measured on {devices}: {why}"));
+            .warn(&format!("not everything is measured on {devices}: {why}"));
     }
 
     /// What more devices would do, by each of the exchanges.

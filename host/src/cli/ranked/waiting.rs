@@ -73,7 +73,7 @@ mod tests {
         let devices: Result<Vec<Device>, _> = (0..3).map(device).collect();
         let limits = Limits {
             fault: Duration::from_secs(10),
-            patience: 5 * BETWEEN,
+            patience: 25 * BETWEEN,
         };
         let ended = run_threads(
             &devices.expect("emulated devices"),
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_others_wait_for_longer_than_they_have_patience() {
         let slow = |_: &Control| {
-            thread::sleep(8 * BETWEEN);
+            thread::sleep(35 * BETWEEN);
             Ok(())
         };
         assert_eq!(ran(slow, || Ok(())), Ok(()));

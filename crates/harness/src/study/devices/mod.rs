@@ -21,6 +21,7 @@ pub(super) use words::{Turn, Words};
 use ranks::{Communicator, Rank};
 
 use super::power::{SharedRun, power_shared, step_alone_us};
+use super::rounds::rounded;
 use super::{PowerPlan, Progress, StudyError};
 use crate::driver::{Device, Stream};
 
@@ -117,7 +118,7 @@ pub fn power_of_rank(
     Ok(DevicesRow {
         steps: run.result.step - run.resumed_at,
         residual: Some(run.result.residual),
-        total_ms: Some(run.total_ms),
+        total_ms: Some(rounded(run.total_ms)),
         checkpoints: Some(run.checkpoints),
         ..DevicesRow::measured("power", team, exchange, plan.dim, (run.step_us, alone_us))
     })

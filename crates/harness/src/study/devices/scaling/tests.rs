@@ -127,7 +127,7 @@ fn latencies_of_one_or_two_numbers_of_devices_are_a_mean_and_of_three_a_line() {
     is_near(three.step(on(16)).exchange_us, exchange_us(16, 19.0));
 }
 
-/// `power --scaling weak` of two H100: docs/results/h100-x2/power-weak.csv.
+/// `power --scaling weak` of two H100, in an earlier call than that of docs/results/h100-x2.
 #[test]
 fn a_growing_problem_takes_each_device_as_long_and_exchanges_more() {
     let of = |devices: usize| {
