@@ -212,10 +212,12 @@ impl Device {
     /// The same emulator, with its kernels and their variables, which runs launches as `emulation` says: that
     /// reads no PTX again. `None` of a GPU. [`Device::take_counts`] has an example.
     pub fn with_emulation(&self, emulation: Emulation) -> Option<Device> {
-        if self.gpu.is_some() {
-            return None;
-        }
-        Some(Device {
+        self.gpu.is_none().then(|| self.emulated_alike(emulation))
+    }
+
+    /// The same emulator, with the same kernels.
+    fn emulated_alike(&self, emulation: Emulation) -> Device {
+        Device {
             trace: trace::Recorder::begin(self.home, None),
             properties: self.properties.clone(),
             home: self.home,
@@ -223,7 +225,7 @@ impl Device {
             gpu: None,
             kernels: self.kernels.clone(),
             emulation,
-        })
+        }
     }
 
     /// What the kernels did that have been launched and counted since this was last asked, by the
@@ -305,15 +307,7 @@ impl Device {
     ) -> Result<Device, DriverError> {
         match &self.properties.gpu {
             Some(gpu) => Device::compile(gpu.ordinal, ptx, Some(registers)),
-            None => Ok(Device {
-                trace: trace::Recorder::begin(self.home, None),
-                properties: self.properties.clone(),
-                home: self.home,
-                number: self.number,
-                gpu: None,
-                kernels: self.kernels.clone(),
-                emulation: self.emulation.clone(),
-            }),
+            None => Ok(self.emulated_alike(self.emulation.clone())),
         }
     }
 

@@ -79,14 +79,14 @@ pub enum Kernel<R: ResultElement> {
     Fused(Entry<Fused<R>>),
 }
 
-/// How a product is stored.
+/// What becomes of a product's sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stored {
-    /// As it is, by copies: rows of the result begin and end at multiples of 16 bytes.
+pub(crate) enum Epilogue {
+    /// They are stored as they are, by copies: rows of the result begin and end at multiples of 16 bytes.
     Copied,
-    /// By copies of what a [`Finish`](crate::Finish) makes of it in registers.
+    /// By copies of what a [`Finish`](crate::Finish) makes of them in registers.
     Finished,
-    /// By ordinary stores.
+    /// By ordinary stores, whatever they become.
     Fused,
 }
 
@@ -137,18 +137,18 @@ impl<T: Element> Plan<T> {
             has_bias: 0,
             activation: 0,
         };
-        let stored = match (size_of::<T::Result>() * sizes[1]).is_multiple_of(16) {
-            true => Stored::Copied,
-            false => Stored::Fused,
+        let epilogue = match (size_of::<T::Result>() * sizes[1]).is_multiple_of(16) {
+            true => Epilogue::Copied,
+            false => Epilogue::Fused,
         };
-        Plan::of(device, problem, order, stored)
+        Plan::of(device, problem, order, epilogue)
     }
 
     pub(crate) fn of(
         device: &Device,
         problem: Problem<FactorOf<T>>,
         order: Order,
-        stored: Stored,
+        epilogue: Epilogue,
     ) -> Result<Self, GemmError> {
         let properties = device.properties();
         if properties.compute_capability != HOPPER {
@@ -183,10 +183,10 @@ impl<T: Element> Plan<T> {
                 copied,
                 finished_small,
                 ..
-            } if stored != Stored::Fused => {
+            } if epilogue != Epilogue::Fused => {
                 let tiling = Tiling::best(result, steps, multiprocessors(EMULATED));
-                let entry = match (tiling, stored) {
-                    (Tiling::Small, Stored::Finished) => finished_small,
+                let entry = match (tiling, epilogue) {
+                    (Tiling::Small, Epilogue::Finished) => finished_small,
                     _ => copied[tiling as usize],
                 };
                 warpgroups(Kernel::Copied(entry), tiling)

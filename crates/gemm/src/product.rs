@@ -16,7 +16,7 @@ use crate::error::{GemmError, Size};
 use crate::finish::{Finish, ResultElement};
 use crate::matrix::{Matrix, MatrixMut, Order, Right, same};
 use crate::packed::{Packed, must_be_packed};
-use crate::plan::{Copied, Fused, Kernel, Plan, Stored};
+use crate::plan::{Copied, Epilogue, Fused, Kernel, Plan};
 
 /// An element type of `A` and `B`: `bf16`, `f16`, [`Tf32`], whose results are `f32`, [`E4m3`], whose results are `bf16`, or
 /// `f64`.
@@ -210,12 +210,12 @@ impl<'a, T: Element> Product<'a, T> {
             activation: finish.activation as u32,
         };
         let order = b.order();
-        let stored = match finish.is_in_registers() && can_be_copied(&c) {
-            true if finish.is_plain() => Stored::Copied,
-            true => Stored::Finished,
-            false => Stored::Fused,
+        let epilogue = match finish.is_in_registers() && can_be_copied(&c) {
+            true if finish.is_plain() => Epilogue::Copied,
+            true => Epilogue::Finished,
+            false => Epilogue::Fused,
         };
-        let plan = Plan::<T>::of(device, problem, order, stored)?;
+        let plan = Plan::<T>::of(device, problem, order, epilogue)?;
         let mut packed = Vec::new();
         let is_nothing = plan.config().grid[0] == 0;
         let mut mapped = |matrix: Matrix<'a, T>| match is_nothing || !must_be_packed(&matrix) {

@@ -21,6 +21,7 @@ pub(super) use power::run as power;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::files::Files;
+use super::lists::refuse_without_effect;
 use super::study::{Common, Rows};
 use super::tracing::Process;
 use super::{Failure, modes};
@@ -36,22 +37,34 @@ pub(super) struct Ranked {
     places: Places,
 
     /// How the devices exchange their parts of the vector [default: all that the devices can]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::exchange(), requires = "devices")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::exchange())]
     exchange: Vec<Exchange>,
 
-    /// What grows with the number of devices
-    #[arg(long, value_name = "SCALING", value_parser = modes::growth(), default_value = "strong", requires = "devices")]
-    scaling: Growth,
+    /// What grows with the number of devices [default: strong]
+    #[arg(long, value_name = "SCALING", value_parser = modes::growth())]
+    scaling: Option<Growth>,
 
     /// Files to draw charts to, .svg or .png: speedup against the number of devices; - draws on the terminal
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(), requires = "devices")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 }
 
 impl Ranked {
     /// Whether the study is one of several devices.
+    ///
+    /// # Errors
+    /// It is not, and an option is given that is of several devices alone: clap's `requires` is silent where `--device` is given, with
+    /// which `--devices` conflicts.
     pub(super) fn are_given(&self) -> Result<bool, Failure> {
-        self.places.are_given()
+        let given = [
+            ("--exchange", !self.exchange.is_empty()),
+            ("--scaling", self.scaling.is_some()),
+            ("--plot", self.draws()),
+        ];
+        match self.places.are_given()? {
+            true => Ok(true),
+            false => refuse_without_effect(&given, "without --devices").map(|()| false),
+        }
     }
 
     /// Which of the processes that share the study this one is: the only one if no devices are named.
@@ -142,7 +155,8 @@ fn measure<S: Study>(
     common.check_devices(&devices)?;
     let study = study(&devices[0])?;
     let counts = arguments.counts(&study, world.as_ref(), &devices, &rows.console)?;
-    let run = Run::new(study, arguments.scaling, counts, &mut rows);
+    let growth = arguments.scaling.unwrap_or(Growth::Strong);
+    let run = Run::new(study, growth, counts, &mut rows);
     let ended = match &world {
         None => run.in_threads(places, &devices),
         Some(world) => run.in_process(places, world, &devices),
