@@ -26,6 +26,23 @@ pub trait Real: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'stat
     fn times(self, a: Self) -> Self {
         self * a
     }
+
+    /// The same value, of which a compiler does not know that it is: nothing that is computed from it moves in front of this place.
+    fn kept_here(self) -> Self;
+}
+
+/// The value, as a result of assembly that has no instruction, but a comment that names it.
+macro_rules! kept {
+    ($class:ident, $value:expr) => {{
+        #[cfg_attr(not(target_arch = "nvptx64"), expect(unused_mut, reason = "the host computes what it likes"))]
+        let mut value = $value;
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: it is a comment.
+        unsafe {
+            core::arch::asm!("// {0}", inout($class) value, options(nomem, nostack, preserves_flags));
+        }
+        value
+    }};
 }
 
 impl Real for f32 {
@@ -33,12 +50,22 @@ impl Real for f32 {
     fn fused(self, a: f32, b: f32) -> f32 {
         self.mul_add(a, b)
     }
+
+    #[inline(always)]
+    fn kept_here(self) -> f32 {
+        kept!(reg32, self)
+    }
 }
 
 impl Real for f64 {
     #[inline(always)]
     fn fused(self, a: f64, b: f64) -> f64 {
         self.mul_add(a, b)
+    }
+
+    #[inline(always)]
+    fn kept_here(self) -> f64 {
+        kept!(reg64, self)
     }
 }
 
@@ -53,6 +80,11 @@ impl Real for F16x2 {
     #[inline(always)]
     fn times(self, a: F16x2) -> F16x2 {
         self.mul_add(a, F16x2::default())
+    }
+
+    #[inline(always)]
+    fn kept_here(self) -> F16x2 {
+        F16x2::from_bits(kept!(reg32, self.to_bits()))
     }
 }
 
@@ -165,7 +197,7 @@ pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
             power[j][i] = x[j][i] + T::default();
         }
     }
-    repeat::<N, ILP>(k - 1, || {
+    repeat(x, k - 1, |x| {
         for j in 0..ILP {
             for i in 0..N {
                 let raised = power[j][i].times(x[j][i]);
@@ -186,15 +218,15 @@ pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
 #[inline(always)]
 fn horner<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -> [[T; N]; ILP] {
     let mut result = [[T::default(); N]; ILP];
-    let mut step = || {
+    let mut step = |x: &[[T; N]; ILP]| {
         for j in 0..ILP {
             for i in 0..N {
                 result[j][i] = result[j][i].fused(x[j][i], x[j][i]);
             }
         }
     };
-    repeat::<N, ILP>(k - 1, &mut step);
-    step();
+    repeat(x, k - 1, &mut step);
+    step(&x);
     result
 }
 
@@ -202,37 +234,32 @@ fn horner<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -
 /// beside so many is 2 % and less.
 const LINE: u32 = 128;
 
-/// Calls `step`, which works on `ILP` vectors of `N` elements, `count` times: in straight lines of
+/// Calls `step` with `x`, `ILP` vectors of `N` elements, `count` times: in straight lines of
 /// [`LINE`], then of each power of two below that.
 #[inline(always)]
-fn repeat<const N: usize, const ILP: usize>(count: u32, mut step: impl FnMut()) {
+fn repeat<T: Real, const N: usize, const ILP: usize>(
+    x: [[T; N]; ILP],
+    count: u32,
+    mut step: impl FnMut(&[[T; N]; ILP]),
+) {
     let mut length = const { LINE / (N * ILP) as u32 };
     let mut lines = count / length;
     while lines > 0 {
         for _ in 0..const { LINE / (N * ILP) as u32 } {
-            step();
+            step(&x);
         }
         lines -= 1;
     }
     while length > 1 {
         length /= 2;
         if count & length != 0 {
-            keep_branch();
+            // A few steps are cheap enough for LLVM to compute them in any case and to throw away what is too much: a degree
+            // of 10 would take 16 multiply-adds.
+            let x = x.map(|vector| vector.map(T::kept_here));
             for _ in 0..length {
-                step();
+                step(&x);
             }
         }
-    }
-}
-
-/// Keeps what follows behind its branch. A few steps are cheap enough for LLVM to compute them in any case and
-/// to throw away what is too much: a degree of 10 would take 16 multiply-adds.
-#[inline(always)]
-fn keep_branch() {
-    #[cfg(target_arch = "nvptx64")]
-    // SAFETY: it is empty.
-    unsafe {
-        core::arch::asm!("", options(nomem, nostack, preserves_flags));
     }
 }
 
