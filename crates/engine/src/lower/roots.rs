@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ptx::{
-    Address, Base, Body, Function, FunctionKind, Instruction, Operand, Operation, Space, Symbol,
+    Address, Base, Body, Function, FunctionKind, Instruction, Ld, Operand, Operation, Space, Symbol,
 };
 
 use super::locals::Locals;
@@ -16,7 +16,7 @@ use crate::module::{Layout, parameter_offsets};
 /// What an address was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Root {
-    /// The kernel's parameter at this offset, a pointer.
+    /// The kernel's pointer at this offset of its parameters.
     Parameter(u32),
     /// A variable in global or constant memory, at this address.
     Variable(u64),
@@ -37,6 +37,9 @@ enum Value {
     Number,
     /// From memory, another function or another lane: a number, or a pointer into anything.
     Loaded,
+    /// Made from the kernel's 8 bytes at this offset of its parameters, of which PTX does not say what they are, as
+    /// nvcc's does not: a pointer, where they lead to memory, or a number.
+    Given(u32),
     /// A pointer that was made from this.
     From(Root),
     /// Several of these, or something made from an address that is none.
@@ -108,6 +111,7 @@ impl Roots {
         let symbols = |symbol| of_symbol(layout, index, body, locals, symbol);
         match self.at(address, &symbols) {
             Value::From(root) => Some(root),
+            Value::Given(offset) => Some(Root::Parameter(offset)),
             _ => None,
         }
     }
@@ -140,15 +144,7 @@ impl Roots {
             Operand::Immediate(_) | Operand::Special(_) => Value::Number,
         };
         match &instruction.operation {
-            Operation::Ld(it) => match it.address.base {
-                Base::Symbol(Symbol::Parameter(parameter))
-                    if is_pointer(function, parameter) && it.address.offset == 0 =>
-                {
-                    let (offsets, _) = parameter_offsets(function);
-                    Value::From(Root::Parameter(offsets[parameter as usize]))
-                }
-                _ => Value::Loaded,
-            },
+            Operation::Ld(it) => of_parameter(function, it).unwrap_or(Value::Loaded),
             Operation::Mov(it) => of(&it.a),
             Operation::Cvta(it) => of(&it.a),
             Operation::Selp(it) => of(&it.a).or(of(&it.b)),
@@ -174,6 +170,7 @@ impl Value {
             (one, other) if one == other => one,
             (Value::Number, other) => other,
             (one, Value::Number) => one,
+            (Value::Given(_) | Value::Loaded, Value::Given(_) | Value::Loaded) => Value::Loaded,
             _ => Value::Unknown,
         }
     }
@@ -181,9 +178,15 @@ impl Value {
     fn plus(self, other: Value) -> Value {
         match (self, other) {
             // What is added to a pointer is an index.
-            (Value::From(root), Value::Number | Value::Loaded)
-            | (Value::Number | Value::Loaded, Value::From(root)) => Value::From(root),
+            (Value::From(root), Value::Number | Value::Loaded | Value::Given(_))
+            | (Value::Number | Value::Loaded | Value::Given(_), Value::From(root)) => {
+                Value::From(root)
+            }
             (Value::From(_), Value::From(_)) => Value::Unknown,
+            (Value::Given(offset), Value::Number | Value::Loaded)
+            | (Value::Number | Value::Loaded, Value::Given(offset)) => Value::Given(offset),
+            // Either is the index, also twice the same.
+            (Value::Given(_), Value::Given(_)) => Value::Loaded,
             (one, other) => one.or(other),
         }
     }
@@ -192,7 +195,9 @@ impl Value {
     fn minus(self, other: Value) -> Value {
         match other {
             Value::Number | Value::Loaded => self.plus(other),
-            Value::From(_) | Value::Unknown => Value::Unknown,
+            // From a pointer, or of two numbers.
+            Value::Given(_) if matches!(self, Value::From(_)) => self,
+            Value::Given(_) | Value::From(_) | Value::Unknown => Value::Unknown,
         }
     }
 
@@ -200,15 +205,28 @@ impl Value {
     fn times(self, other: Value) -> Value {
         match self.or(other) {
             Value::From(_) => Value::Unknown,
+            Value::Given(_) => Value::Loaded,
             other => other,
         }
     }
 }
 
-/// Whether a parameter is a kernel's pointer.
-fn is_pointer(function: &Function, parameter: u32) -> bool {
-    function.kind == FunctionKind::Entry
-        && function.parameters[parameter as usize].pointer.is_some()
+/// What a kernel loads of its parameters, where that can be a pointer.
+fn of_parameter(function: &Function, load: &Ld) -> Option<Value> {
+    let Base::Symbol(Symbol::Parameter(parameter)) = load.address.base else {
+        return None;
+    };
+    let is_address = load.ty.bits() == 64 && load.d.len() == 1;
+    if function.kind != FunctionKind::Entry || !is_address {
+        return None;
+    }
+    let (offsets, _) = parameter_offsets(function);
+    let offset = u32::try_from(load.address.offset).ok()? + offsets[parameter as usize];
+    let is_pointer = function.parameters[parameter as usize].pointer.is_some();
+    Some(match is_pointer && load.address.offset == 0 {
+        true => Value::From(Root::Parameter(offset)),
+        false => Value::Given(offset),
+    })
 }
 
 fn of_symbol(
