@@ -9,7 +9,7 @@ use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial, equal};
 use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
-use said::said_of;
+use said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
@@ -94,13 +94,14 @@ fn checked(device: &Device, schedule: Schedule) -> Device {
 }
 
 fn found(bug: &Bug) -> Result<(), Failed> {
-    let expected = bug.expected();
+    let told = |report: &str| as_told(report, bug.launch.needs.ptx());
+    let expected = told(&bug.expected());
     match bug.launch.run(
         &checked(&open(bug.launch.needs)?, Schedule::InOrder),
         (bug.kernel)(),
     ) {
         Err(error) => match said_of(bug.name, &error) {
-            Some(said) if said == expected => Ok(()),
+            Some(said) if told(&said) == expected => Ok(()),
             _ => Err(format!("{error}\n  instead of {expected}").into()),
         },
         Ok(_) => Err(format!("nothing instead of {expected}").into()),

@@ -159,6 +159,7 @@ fn is_foreign(file: &str) -> bool {
         || file.starts_with("/usr/src/rustc-") // Debian's.
         || file.contains("/rustlib/src/")
         || file.contains("ptx-std/src/")
+        || file.contains("/registry/src/") && file.contains("/glam-") // Whose vectors ptx-std's indices are.
         || file.contains("/targets/x86_64-linux/include/") // CUDA's headers.
         || file.contains("/cuda/include/")
         || file.contains("/bin/..//include/") // Found by nvcc beside itself.

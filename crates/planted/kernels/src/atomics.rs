@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use cuda_std::atomic::Ordering::Relaxed;
+use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
 
@@ -67,7 +67,7 @@ pub unsafe fn dropped<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         let came = if BUG {
             fetch_add_without_order(counter)
         } else {
-            AtomicU32::from_ptr(counter).fetch_add(1, Ordering::AcqRel)
+            atomic_fetch_add_u32_device(counter, AcqRel, 1)
         };
         if came == blocks - 1 {
             let mut sum = 0;

@@ -1,6 +1,6 @@
 //! What the emulator says, as tests compare it.
 
-use ridgepoint_driver::DriverError;
+use ridgepoint_driver::{DriverError, Embedded};
 
 /// What the emulator says of a kernel.
 pub(crate) fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
@@ -28,6 +28,21 @@ fn without_libraries(text: &str) -> String {
             Some(end) => rest += &format!("({}", part[end + 1..].trim_start()),
             None => rest += part,
         }
+    }
+    rest
+}
+
+/// A report, as far as the compiler tells of places: LLVM before 23, which Rust before 1.99 has, does not say where
+/// inlined code was called from, and the author's line that comes before stands for it.
+pub(crate) fn as_told(report: &str, ptx: &[Embedded<'_>]) -> String {
+    if ptx.iter().all(|(_, text, _)| text.contains(" inlined_at ")) {
+        return report.to_owned();
+    }
+    let mut parts = report.split(".rs:");
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        rest += ".rs";
+        rest += part.trim_start_matches(|it: char| it.is_ascii_digit());
     }
     rest
 }
