@@ -12,12 +12,13 @@ pub(crate) fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
         DriverError::Engine(_) => text.strip_prefix(&format!("on the emulator: {kernel}: ")),
         _ => None,
     };
-    text.map(without_libraries)
+    // Of the libraries' lines, which other versions of them have elsewhere.
+    text.map(|text| without(text, "(inlined: "))
 }
 
-/// Without the lines of the libraries that were inlined, which other versions of them have elsewhere.
-fn without_libraries(text: &str) -> String {
-    let mut parts = text.split("(inlined: ");
+/// Without the notes of places that begin so.
+fn without(text: &str, note: &str) -> String {
+    let mut parts = text.split(note);
     let mut rest = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.find([',', ')']) {
@@ -33,11 +34,12 @@ fn without_libraries(text: &str) -> String {
 }
 
 /// A report, as far as the compiler tells of places: LLVM before 23, which Rust before 1.99 has, does not say where
-/// inlined code was called from, and the author's line that comes before stands for it.
+/// inlined code was called from or inlined, and the author's line that comes before stands for it.
 pub(crate) fn as_told(report: &str, ptx: &[Embedded<'_>]) -> String {
     if ptx.iter().all(|(_, text, _)| text.contains(" inlined_at ")) {
         return report.to_owned();
     }
+    let report = without(report, "(inlined at ");
     let mut parts = report.split(".rs:");
     let mut rest = parts.next().unwrap_or_default().to_owned();
     for part in parts {
