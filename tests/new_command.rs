@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use guides::{command, shows, typed};
 use tempfile::TempDir;
@@ -44,6 +45,13 @@ fn stdout_of_success(output: &Output) -> String {
 /// Which other runs find again; inside this workspace's, so that the nested builds share their `core`.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("new-demo")
+}
+
+/// Held by a test that makes a `demo`, since there are two: in one target folder, cargo's files of two packages of one name are
+/// the same, and one test's `cargo run` would run the other's program.
+fn only_demo() -> MutexGuard<'static, ()> {
+    static DEMO: Mutex<()> = Mutex::new(());
+    DEMO.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs cargo in a package, as its user does but for the target folder.
@@ -102,7 +110,7 @@ fn has_resource_report() -> bool {
 
 #[test]
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
-    let folder = folder();
+    let (_only, folder) = (only_demo(), folder());
     let guide = "writing-kernels.md";
     let told = follow(
         folder.path(),
@@ -200,7 +208,7 @@ fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
 /// The emulator takes the place of a GPU, whose times are shown by scripts/workloads-run.sh.
 #[test]
 fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
-    let folder = folder();
+    let (_only, folder) = (only_demo(), folder());
     let guide = "measuring-your-kernel.md";
     follow(
         folder.path(),
@@ -395,7 +403,6 @@ fn the_stencil_of_the_guide_is_added_in_thirty_lines_measured_and_checked() {
     assert!(read(tree().join("examples/kernels/src/stencil.rs")).ends_with(&kernel));
 
     let folder = folder();
-    // Not `demo`: cargo's files of two packages of one name and one target folder are the same.
     stdout_of_success(&new(folder.path(), &["stencil-demo"]));
     let package = folder.path().join("stencil-demo");
     let kernels = package.join("kernels/src/lib.rs");
