@@ -11,11 +11,7 @@ cd "$bundle" || exit 1
 export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_REQUIRE_CUPTI=1 RIDGEPOINT_BIN=$bundle/ridgepoint
 failed=0
 
-{
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
-    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
-} >"$out/machine.txt" 2>&1 || failed=1
+./machine.sh >"$out/machine.txt" 2>&1 || failed=1
 for test in vectors asynchrony; do
     ./test-$test >"$out/test-$test.txt" 2>&1 || failed=1
     grep -E 'test result|FAILED|panicked' "$out/test-$test.txt"

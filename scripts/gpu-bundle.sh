@@ -69,7 +69,7 @@ cp "$(executable workloads bench --profile quick --package ladder --bench worklo
 cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
 cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
 cp "$(executable gpus test --profile quick --package ridgepoint-ranks --test gpus)" bundle/test-ranks
-cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,slurm,slurm-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp scripts/{machine,gpu-run,ceilings-run,products-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,slurm,slurm-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,cuh,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit

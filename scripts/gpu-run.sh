@@ -13,24 +13,18 @@ export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint RIDGEPOINT_EXA
 failed=0
 
 {
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
+    ./machine.sh
     sha256sum ridgepoint
-    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
     ./ridgepoint device
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-lost_words && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs &&
-        ./test-bits && ./test-attention && ./test-products && ./test-ladder
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-lost_words && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs && ./test-bits
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 
-ceilings=$out/ceilings.json
-./ridgepoint ceilings --device cuda --output "$ceilings" >"$out/ceilings.txt" || failed=1
-cat "$out/ceilings.txt"
-python3 ceilings.py "$ceilings" "$out/ceilings-peers.md" || failed=1
-python3 sharing.py "$ceilings" "$out/sharing.md" || failed=1
+./ceilings-run.sh "$out/ceilings" || failed=1
+ceilings=$out/ceilings/ceilings.json
 
 k=1,2,5,10,20,50,100,200,500,1000,2000
 sweep() {
@@ -49,7 +43,7 @@ python3 counts.py . "$out/counts" || failed=1
 ./intensity-run.sh "$out/intensity" "$ceilings" || failed=1
 
 ./ridgepoint occupancy --device cuda --ceilings "$ceilings" \
-    --kernel copy,read,scale,elementwise,nrm2,power-sum,fma --block 128,256,512,1024 \
+    --kernel copy,read,scale,elementwise,nrm2,power-sum,fma --block 64,128,256,512,1024 \
     --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     --report "$out/occupancy.html" >"$out/occupancy.txt" || failed=1
 
@@ -60,6 +54,7 @@ python3 roofs.py "$out/roofline.csv" "$out/variants.csv" >"$out/roofs.txt" || fa
 cat "$out/roofs.txt"
 ./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
 ./workloads-run.sh "$out/workloads" "$ceilings" || failed=1
+./products-run.sh "$out/products" || failed=1
 ./asynchrony-run.sh "$out/asynchrony" || failed=1
 ./mathematics-run.sh "$out/mathematics" || failed=1
 exit $failed

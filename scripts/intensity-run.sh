@@ -15,11 +15,7 @@ fi
 cd "$bundle" || exit 1
 failed=0
 
-{
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
-    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv
-} >"$out/machine.txt" 2>&1 || failed=1
+./machine.sh >"$out/machine.txt" 2>&1 || failed=1
 
 # Cold caches: what a launch before has left in the L2 cache would not come from memory.
 ./ridgepoint roofline --device cuda --kernel horner,nrm2,gemv,matmul --k 1,4,20,100 --vector 4 --ilp 4 --cache cold \

@@ -12,10 +12,8 @@ cd "$bundle" || exit 1
 failed=0
 
 {
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
+    ./machine.sh
     sha256sum mathematics
-    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv
 } >"$out/machine.txt" || failed=1
 ./mathematics ptx >mathematics.ptx || failed=1
 python3 mathematics.py mathematics.ptx "$out/speeds.csv" >"$out/speeds.txt" || failed=1

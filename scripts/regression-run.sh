@@ -13,10 +13,8 @@ cd "$bundle" || exit 1
 failed=0
 
 {
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
+    ./machine.sh
     sha256sum "$old" ridgepoint
-    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
 } >"$out/machine.txt" 2>&1 || failed=1
 
 # study TURNS NAME COMMAND...: both versions, in turns: what differs between turns is noise.

@@ -12,9 +12,7 @@ export RIDGEPOINT_REQUIRE_GPU=2 RIDGEPOINT_BIN=$bundle/ridgepoint
 failed=0
 
 {
-    echo "commit $(cat commit)"
-    date -u +'date %FT%TZ'
-    nvidia-smi --query-gpu=index,name,driver_version,clocks.max.sm,memory.total,pci.bus_id --format=csv
+    ./machine.sh
     nvidia-smi topo -m
 } >"$out/machine.txt" 2>&1 || failed=1
 # Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that

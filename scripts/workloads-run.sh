@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the workloads of the examples on a GPU, ours and nvcc's by the same code, and the products of
-# crates/gemm and examples/ladder, which take an H100 or H200, beside cuBLAS, from the bundle that scripts/gpu-bundle.sh made:
+# Measures the workloads of the examples on a GPU, ours and nvcc's by the same code, and the products of crates/gemm and
+# examples/ladder, which take an H100 or H200, from the bundle that scripts/gpu-bundle.sh made:
 #
 #   bundle/workloads-run.sh results ceilings.json
 #
@@ -26,16 +26,8 @@ failed=0
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1
-ptxas -arch=sm_90a "$bundle/attention.ptx" -o "$out/attention.cubin" &&
-    python3 "$bundle/attention.py" "$out/attention.cubin" >"$out/attention.txt" || failed=1
-rm -f "$out/attention.cubin"
 "$bundle/bench-ladder" roofline --device cuda --ceilings "$ceilings" --output "$out/ladder.csv" --plot "$out/ladder.svg" \
     --quiet || failed=1
-# Its PTX has the kernels of the product, too.
-ptxas -arch=sm_90a "$bundle/ladder.ptx" -o "$out/ladder.cubin" &&
-    python3 "$bundle/ladder.py" "$out/ladder.cubin" >"$out/ladder.txt" || failed=1
-python3 "$bundle/gemm.py" "$out/ladder.cubin" >"$out/gemm-peers.txt" || failed=1
-rm -f "$out/ladder.cubin"
 # Twice: the second shows what changed since the first.
 for _ in first second; do
     "$workloads" --bench >"$out/measure.txt" || failed=1
