@@ -94,14 +94,13 @@ fn checked(device: &Device, schedule: Schedule) -> Device {
 }
 
 fn found(bug: &Bug) -> Result<(), Failed> {
-    let told = |report: &str| as_told(report, bug.launch.needs.ptx());
-    let expected = told(&bug.expected());
+    let expected = as_told(&bug.expected());
     match bug.launch.run(
         &checked(&open(bug.launch.needs)?, Schedule::InOrder),
         (bug.kernel)(),
     ) {
         Err(error) => match said_of(bug.name, &error) {
-            Some(said) if told(&said) == expected => Ok(()),
+            Some(said) if as_told(&said) == expected => Ok(()),
             _ => Err(format!("{error}\n  instead of {expected}").into()),
         },
         Ok(_) => Err(format!("nothing instead of {expected}").into()),

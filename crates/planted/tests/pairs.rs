@@ -89,9 +89,8 @@ fn found(bug: &PairBug) -> Result<(), Failed> {
     let ran = two.run(checked(Schedule::InOrder), bug, (bug.kernel)())?;
     let said = finding(bug, ran)?;
     let [first, second] = [0, 1].map(|rank| format!("cpu:{}", two.first + rank));
-    let told = |report: &str| as_told(report, Needs::Any.ptx());
     let expected = bug.expected([&first, &second]);
-    match expected.iter().any(|it| told(it) == told(&said)) {
+    match expected.iter().any(|it| as_told(it) == as_told(&said)) {
         true => Ok(()),
         false => Err(format!("{said}\n  instead of {}", expected.join("\n  or ")).into()),
     }
