@@ -1,11 +1,13 @@
 //! A pointer into one buffer that leads into another, in a kernel whose PTX does not say which parameters are
 //! pointers, as nvcc's does not.
 
+mod support;
+
 use std::sync::Arc;
 
-use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Memory};
-use engine::{Checks, Module, Options, Shape};
+use engine::{Module, Options, Shape};
+use support::launch_checked;
 
 /// `%rd1` is buffer `x`, `%rd2` buffer `y`, each of 4 words; `%rd3` the bytes from `x` to `y`.
 const HEAD: &str = "
@@ -34,13 +36,6 @@ fn finding(body: &str, is_y_freed: bool) -> Option<String> {
     if is_y_freed {
         memory.free(y).expect("it is allocated");
     }
-    let (mut checker, mut streams) = (Checker::new(), Streams::default());
-    let stream = streams.stream();
-    let checks = Checks {
-        checker: &mut checker,
-        operation: streams.enqueue(stream),
-        fixed: Vec::new(),
-    };
     let shape = Shape {
         grid: [1; 3],
         block: [1; 3],
@@ -48,13 +43,7 @@ fn finding(body: &str, is_y_freed: bool) -> Option<String> {
     };
     let kernel = module.kernel("kernel").expect("it is there");
     let parameters = [x, y, distance].map(u64::to_le_bytes).concat();
-    let ran = kernel.launch(
-        shape,
-        Options::default(),
-        &parameters,
-        &|_| {},
-        Some(checks),
-    );
+    let ran = launch_checked(&kernel, shape, Options::default(), &parameters);
     ran.err().map(|error| error.to_string())
 }
 

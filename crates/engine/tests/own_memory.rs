@@ -1,10 +1,12 @@
 //! Local memory: variables side by side, and addresses that leave their thread.
 
+mod support;
+
 use std::sync::Arc;
 
-use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Memory};
-use engine::{Checks, LaunchError, Module, Options, Shape};
+use engine::{LaunchError, Module, Options, Shape};
+use support::launch_checked;
 
 /// A kernel with two local arrays and a pointer in shared memory: `%rd1` is a buffer of a word per thread, `%rd2`
 /// and `%rd3` are the arrays, `%r1` is the thread's index.
@@ -37,13 +39,6 @@ fn run(body: &str, is_checked: bool) -> Result<Vec<u32>, LaunchError> {
     let bytes = 4 * u64::from(THREADS);
     let y = memory.allocate(bytes, 256, Contents::Defined, Label::new("y", 4));
     let y = y.expect("memory");
-    let (mut checker, mut streams) = (Checker::new(), Streams::default());
-    let stream = streams.stream();
-    let checks = is_checked.then(|| Checks {
-        checker: &mut checker,
-        operation: streams.enqueue(stream),
-        fixed: Vec::new(),
-    });
     let shape = Shape {
         grid: [1; 3],
         block: [THREADS, 1, 1],
@@ -54,7 +49,11 @@ fn run(body: &str, is_checked: bool) -> Result<Vec<u32>, LaunchError> {
         ..Options::default()
     };
     let kernel = module.kernel("kernel").expect("it is there");
-    kernel.launch(shape, options, &y.to_le_bytes(), &|_| {}, checks)?;
+    let parameters = y.to_le_bytes();
+    match is_checked {
+        true => launch_checked(&kernel, shape, options, &parameters),
+        false => kernel.launch(shape, options, &parameters, &|_| {}, None),
+    }?;
     let copy = std::ptr::with_exposed_provenance::<u32>(y as usize);
     // SAFETY: allocated above, and nothing runs.
     Ok(unsafe { std::slice::from_raw_parts(copy, THREADS as usize) }.to_vec())

@@ -1,10 +1,12 @@
 //! Findings in what nvcc makes of nvcc/places.cu name the line, and where it was inlined or called.
 
+mod support;
+
 use std::sync::Arc;
 
-use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Memory};
-use engine::{Checks, Module, Options, Shape};
+use engine::{Module, Options, Shape};
+use support::launch_checked;
 
 const PTX: &str = include_str!("nvcc/places.ptx");
 const SOURCE: &str = include_str!("nvcc/places.cu");
@@ -15,13 +17,6 @@ fn finding(kernel: &str) -> String {
     let module = Module::load(PTX, &memory).expect("PTX");
     let label = Label::new("y", 4);
     let y = memory.allocate(256, 256, Contents::Defined, label);
-    let (mut checker, mut streams) = (Checker::new(), Streams::default());
-    let stream = streams.stream();
-    let checks = Checks {
-        checker: &mut checker,
-        operation: streams.enqueue(stream),
-        fixed: Vec::new(),
-    };
     let shape = Shape {
         grid: [1; 3],
         block: [64, 1, 1],
@@ -33,7 +28,7 @@ fn finding(kernel: &str) -> String {
     };
     let parameters = y.expect("memory").to_le_bytes();
     let kernel = module.kernel(kernel).expect("a kernel");
-    let ran = kernel.launch(shape, options, &parameters, &|_| (), Some(checks));
+    let ran = launch_checked(&kernel, shape, options, &parameters);
     ran.expect_err("something is found").to_string()
 }
 
