@@ -4,7 +4,7 @@
 #
 #   bundle/products-run.sh results
 #
-# ptxas and PyTorch are there. Takes 6 minutes. Ends with 1 if a test fails or a result is wrong.
+# The machine has ptxas and PyTorch. Ends with 1 if a test fails or a result is wrong.
 set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
