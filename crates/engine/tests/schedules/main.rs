@@ -46,6 +46,8 @@ impl Kernel {
         let options = Options {
             schedule: schedule.clone(),
             steps: 1 << 20,
+            // On several, blocks lose updates in order, too.
+            cores: 1,
             ..Options::default()
         };
         let parameters = self.address.to_le_bytes();
