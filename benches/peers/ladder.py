@@ -13,7 +13,8 @@ from gemm import Launch, U, burst, graph_of, normal, pointer, tensor_map
 # Rows and columns of a tile, of a box of B, stages, threads and blocks of a cluster; None: a block for each tile.
 STEPS = {"wgmma_64x64": (64, 64, 64, 1, 128, None), "wgmma_128x128": (128, 128, 128, 1, 256, None),
          "producer_128x128": (128, 128, 128, 6, 384, None), "producer_128x256": (128, 256, 256, 4, 384, None),
-         "persistent": (128, 256, 256, 4, 384, 1), "multicast": (128, 256, 128, 4, 384, 2)}
+         "persistent": (128, 256, 256, 4, 384, 1), "pingpong": (64, 256, 256, 5, 384, 1),
+         "multicast": (128, 256, 128, 4, 384, 2)}
 SIZES = [1024, 2048, 4096, 8192]
 
 

@@ -356,6 +356,15 @@ impl<const STAGES: u32> Cursor<STAGES> {
             self.phase = self.phase.flipped();
         }
     }
+
+    #[inline(always)]
+    fn skip(&mut self, stages: u32) {
+        let (laps, stages) = (stages / STAGES, stages % STAGES);
+        self.stage += stages;
+        let over = self.stage >= STAGES;
+        self.stage -= if over { STAGES } else { 0 };
+        self.phase = Parity((self.phase.0 ^ laps ^ u32::from(over)) & 1);
+    }
 }
 
 /// The end of a [`Ring`] that fills stages.
@@ -474,6 +483,33 @@ impl<const STAGES: u32> Consumer<STAGES> {
             stage,
         }
     }
+
+    /// Leaves the next stages to others, who read and release them. Consumers that take turns so are one that
+    /// empties a stage (`init(1, 1)`).
+    ///
+    /// ```
+    /// use cuda_std::mbarrier::{Consumer, Full};
+    ///
+    /// /// The next stage of those that are this warp's: two warps share a ring of four, and have every second stage.
+    /// ///
+    /// /// # Safety
+    /// /// The warp's stages are always the same two, and the other's are not waited for.
+    /// unsafe fn next(own: &mut Consumer<4>) -> Full<4> {
+    ///     let full = own.wait();
+    ///     // SAFETY: the caller's contract.
+    ///     unsafe { own.skip(1) };
+    ///     full
+    /// }
+    /// # let _ = next;
+    /// ```
+    ///
+    /// # Safety
+    /// A barrier tells a phase from the next one, not from the one after that. When this thread waits for a stage, whatever was to
+    /// fill it before has: whoever read that has told this thread since, or it was this thread.
+    #[inline(always)]
+    pub unsafe fn skip(&mut self, stages: u32) {
+        self.next.skip(stages);
+    }
 }
 
 /// A stage that has been filled, and stays as it is until it is released.
@@ -582,5 +618,20 @@ mod tests {
         });
         assert_eq!(places, core::array::from_fn(|i| 64 + 8 * i as u32));
         assert_eq!(Ring::<4>::BYTES, 64);
+    }
+
+    #[test]
+    fn to_skip_stages_is_to_advance_as_often() {
+        for stages in 0..20 {
+            for before in 0..10 {
+                let mut skipped = Cursor::<5>::at(Parity::EVEN);
+                (0..before).for_each(|_| skipped.advance());
+                let mut advanced = skipped;
+                (0..stages).for_each(|_| advanced.advance());
+                skipped.skip(stages);
+                let place = |it: Cursor<5>| (it.stage, it.phase);
+                assert_eq!(place(skipped), place(advanced), "{before}, {stages}");
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ use cuda_std::bf16;
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use cuda_std::tma::TensorMap;
 use gemm::{Copied, GemmError, Order};
-use kernels::{mma_sync, multicast, persistent, producer, tile, wgmma};
+use kernels::{mma_sync, multicast, persistent, pingpong, producer, tile, wgmma};
 use ladder_kernels as kernels;
 pub use ladder_kernels::Sizes;
 use ridgepoint_driver::{
@@ -72,6 +72,8 @@ pub enum Step {
     Producer256,
     /// Blocks that stay, in an order for the L2 cache.
     Persistent,
+    /// Two warpgroups with tiles of their own, 64 x 256, that take turns with the tensor cores.
+    Pingpong,
     /// Clusters of two blocks, with multicast.
     Multicast,
     /// The library's.
@@ -129,14 +131,15 @@ pub struct Plan {
 }
 
 impl Step {
-    /// From the slowest on.
-    pub const ALL: [Step; 8] = [
+    /// In their order.
+    pub const ALL: [Step; 9] = [
         Step::MmaSync,
         Step::Wgmma64,
         Step::Wgmma128,
         Step::Producer128,
         Step::Producer256,
         Step::Persistent,
+        Step::Pingpong,
         Step::Multicast,
         Step::Gemm,
     ];
@@ -150,6 +153,7 @@ impl Step {
             Step::Producer128 => "producer_128x128",
             Step::Producer256 => "producer_128x256",
             Step::Persistent => "persistent",
+            Step::Pingpong => "pingpong",
             Step::Multicast => "multicast",
             Step::Gemm => "gemm",
         }
@@ -166,6 +170,7 @@ impl Step {
             Step::Producer256 | Step::Persistent | Step::Multicast => {
                 ([ROWS, 256, STAGES_256], THREADS)
             }
+            Step::Pingpong => ([tile::GROUP_ROWS, 256, pingpong::STAGES], THREADS),
         }
     }
 
@@ -188,7 +193,7 @@ impl Step {
         let at_once = u64::from(device.properties().multiprocessors);
         let pairs = u64::from(m.div_ceil(2 * rows)) * u64::from(n.div_ceil(columns));
         let blocks = match self {
-            Step::Persistent => tiles.min(at_once),
+            Step::Persistent | Step::Pingpong => tiles.min(at_once),
             Step::Multicast => 2 * pairs.min((at_once / 2).max(1)),
             _ => tiles,
         };
@@ -239,6 +244,7 @@ impl Step {
             Step::Producer128 => Kernel::Maps(producer::producer_128x128::entry().with_signature()),
             Step::Producer256 => Kernel::Maps(producer::producer_128x256::entry().with_signature()),
             Step::Persistent => Kernel::Maps(persistent::persistent::entry().with_signature()),
+            Step::Pingpong => Kernel::Maps(pingpong::pingpong::entry().with_signature()),
             Step::Multicast => Kernel::Maps(multicast::multicast::entry().with_signature()),
             Step::Gemm => return None,
         })
@@ -345,7 +351,21 @@ impl Product {
         sizes: Sizes,
         operands: [&[bf16]; 2],
     ) -> Result<Self, LadderError> {
-        let plan = step.plan(device, sizes)?;
+        Self::planned(device, step.plan(device, sizes)?, operands)
+    }
+
+    /// By this plan, whose launch may have other numbers of blocks if the step's blocks stay.
+    ///
+    /// # Errors
+    /// As [`Matrices::new`].
+    ///
+    /// # Panics
+    /// As [`Matrices::new`].
+    pub fn planned(
+        device: &Device,
+        plan: Plan,
+        operands: [&[bf16]; 2],
+    ) -> Result<Self, LadderError> {
         let matrices = Matrices::new(device, &plan, operands)?;
         Ok(Product { plan, matrices })
     }

@@ -20,7 +20,7 @@ fn instructions(step: Step) -> (&'static [&'static str], &'static [&'static str]
         ),
         Step::Wgmma128 => (&["HGMMA.64x128x16.F32.BF16", "UTMALDG.2D"], &["USETMAXREG"]),
         Step::Producer128 => (&["HGMMA.64x128x16.F32.BF16", "USETMAXREG"], &["MULTICAST"]),
-        Step::Producer256 | Step::Persistent => (
+        Step::Producer256 | Step::Persistent | Step::Pingpong => (
             &["HGMMA.64x256x16.F32.BF16", "USETMAXREG"],
             &["MULTICAST", "UTMASTG"],
         ),

@@ -14,7 +14,7 @@ const SIZES: [[u32; 3]; 9] = [
     [129, 256, 64],
     [200, 264, 200],
     [0, 8, 64],
-    [257, 16, 328],
+    [257, 264, 328],
 ];
 
 fn random(seed: u64, count: usize) -> Vec<bf16> {
@@ -23,11 +23,16 @@ fn random(seed: u64, count: usize) -> Vec<bf16> {
     each.collect()
 }
 
-fn compare(device: &Device, step: Step) -> Result<(), Failed> {
+/// Each size, by the blocks that the device has room for or by so many.
+fn compare(device: &Device, step: Step, blocks: Option<u64>) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
     for [m, n, k] in SIZES {
+        let mut plan = step.plan(device, Sizes { m, n, k })?;
+        if let (Some(blocks), true) = (blocks, plan.config.grid[0] > 0) {
+            plan.config.grid[0] = blocks;
+        }
         let [a, b] = [(1, m), (2, n)].map(|(seed, rows)| random(seed, rows as usize * k as usize));
-        let mut product = Product::new(device, step, Sizes { m, n, k }, [&a, &b])?;
+        let mut product = Product::planned(device, plan, [&a, &b])?;
         product.launch(&stream, device)?;
         for (i, element) in product.result()?.into_iter().enumerate() {
             let (row, column) = (i / n as usize, i % n as usize);
@@ -87,9 +92,24 @@ fn main() {
     let each = Step::ALL.into_iter();
     let each = each.flat_map(|step| {
         on_both(step.name(), ladder::ptx(), move |device| {
-            compare(device, step)
+            compare(device, step, None)
         })
     });
-    let all = each.chain([Trial::test("refused", refused)]).collect();
+    // Each has several tiles.
+    let few = [
+        (Step::Persistent, 1),
+        (Step::Pingpong, 1),
+        (Step::Multicast, 2),
+    ];
+    let few = few.into_iter().flat_map(|(step, blocks)| {
+        let name = format!("{} by {blocks}", step.name());
+        on_both(&name, ladder::ptx(), move |device| {
+            compare(device, step, Some(blocks))
+        })
+    });
+    let all = each
+        .chain(few)
+        .chain([Trial::test("refused", refused)])
+        .collect();
     gpu_test::run(&Arguments::from_args(), all).exit();
 }

@@ -7,6 +7,7 @@
 pub mod mma_sync;
 pub mod multicast;
 pub mod persistent;
+pub mod pingpong;
 pub mod producer;
 pub mod tile;
 pub mod wgmma;
