@@ -1,76 +1,135 @@
 #!/usr/bin/env bash
-# What takes two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made; nvcc and PyTorch are the links' peers:
+# What takes two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made; nvcc and PyTorch are the peers:
 #
 #   bundle/two-gpus-run.sh results
+#   bundle/two-gpus-run.sh results links scaling    # these parts alone
 #
-# Ends with 1 if a test fails or a GPU is missing.
+# The parts: tests, links, collectives, scaling, ranks, slurm. Ends with 1 if a test fails, a peer is faster than it may be, or a GPU or
+# NCCL is missing.
+# shellcheck disable=SC2317  # parts are called by their names
 set -uo pipefail
+PARTS=(tests links collectives scaling ranks slurm)
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$bundle" || exit 1
 export RIDGEPOINT_REQUIRE_GPU=2 RIDGEPOINT_BIN=$bundle/ridgepoint
-failed=0
 
-{
-    ./machine.sh
-    nvidia-smi topo -m
-} >"$out/machine.txt" 2>&1 || failed=1
-# Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that
-# have threads of their own, ten times for stress.
-{
-    echo "== all"
-    ./test-devices || failed=1
+main() {
+    local part parts=("${@:2}")
+    ((${#parts[@]} > 0)) || parts=("${PARTS[@]}")
+    for part in "${parts[@]}"; do
+        if [[ " ${PARTS[*]} " != *" $part "* ]]; then
+            echo "two-gpus-run.sh: no part is called $part; there are ${PARTS[*]}" >&2
+            exit 2
+        fi
+    done
+    failed=0
+    try machine
+    find_nccl
+    for part in "${parts[@]}"; do
+        local began=$SECONDS
+        "$part"
+        echo "== $part: $((SECONDS - began)) s"
+    done
+    exit $failed
+}
+
+# try COMMAND...: notes whether it fails, and goes on.
+try() {
+    "$@" || {
+        echo "FAILED: $*" >&2
+        failed=1
+    }
+}
+
+machine() {
+    { ./machine.sh && nvidia-smi topo -m; } >"$out/machine.txt" 2>&1
+}
+
+find_nccl() {
+    if [[ -z ${RIDGEPOINT_NCCL:-} ]] && ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
+        RIDGEPOINT_NCCL=$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))')
+        export RIDGEPOINT_NCCL
+    fi
+}
+
+# tested NAME COMMAND...: tests, whose output goes to a file and whose results are shown.
+tested() {
+    local file=$out/$1.txt
+    shift
+    echo "== $*" >>"$file"
+    try "$@" >>"$file" 2>&1
+}
+
+results() {
+    grep -hE '^FAILED|test result|panicked' "${@/#/$out/}"
+}
+
+tests() {
+    local round case
+    # Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that
+    # have threads of their own, ten times for stress.
+    tested devices ./test-devices
     for ((round = 1; round <= 10; round++)); do
         for case in two_gpus_compute_at_once contexts::other_threads; do
-            echo "== $case, round $round"
-            ./test-devices $case || failed=1
+            tested devices ./test-devices "$case"
         done
+        # Kernels of two GPUs that wait for each other.
+        tested pairs ./test-pairs cuda::
+        tested pairs ./test-api cuda::atomic::ring
     done
-} >"$out/devices.txt" 2>&1
-grep -E '^==|^test |test result|panicked' "$out/devices.txt"
-# Kernels of two GPUs that wait for each other.
-{
-    for ((round = 1; round <= 10; round++)); do
-        echo "== pairs, round $round"
-        ./test-pairs cuda:: || failed=1
-        ./test-api cuda::atomic::ring || failed=1
+    # Kernels that wait for what never comes.
+    tested lost-words ./test-lost_words
+    tested links-tests ./test-links
+    results devices.txt pairs.txt lost-words.txt links-tests.txt
+    # A process for each GPU.
+    try ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt"
+    tail -n 12 "$out/all.txt"
+}
+
+# What the links do, and their peers on the same GPUs.
+links() {
+    local peer
+    peer=$(mktemp)
+    try ./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
+        --plot "$out/links.svg,$out/links.png" >"$out/links.txt"
+    try nvcc -O3 -std=c++17 -arch=sm_90 -o "$peer" links.cu
+    try "$peer" >"$out/links-cuda.json"
+    rm -f "$peer"
+    try python3 links.py "$out/links.json" "$out/links-cuda.json" >"$out/links-peers.md"
+    cat "$out/links-peers.md"
+    try ./ridgepoint roofline --device cuda:0 --k 1,10,100,1000 --vector 4 --runs 20 --links "$out/links.json" --quiet \
+        --output "$out/with-link.csv" --plot "$out/with-link.svg"
+}
+
+# NCCL's collectives beside PyTorch's.
+collectives() {
+    try ./ridgepoint collectives --quiet --bytes 2^3,2^6,2^9,2^12,2^15,2^18,2^20,2^21,2^24,2^27,2^30,2^33 --output "$out/collectives.json,$out/collectives.csv"
+    try python3 collectives.py "$out/collectives.json" "$out/collectives.md"
+}
+
+scaling() {
+    local steps run
+    steps=$(mktemp -d)
+    for run in 1 2 3; do
+        mkdir "$steps/$run"
+        try ./ridgepoint power --devices all --checkpoint "$steps/$run" --quiet --output "$out/power-8192-$run.csv" --plot "$out/power-8192-$run.svg"
     done
-} >"$out/pairs.txt" 2>&1
-grep -E '^==|^test |test result|panicked' "$out/pairs.txt"
-# A process for each GPU.
-./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt" || failed=1
-tail -n 12 "$out/all.txt"
-# The links, and their peers on the same GPUs.
-./test-links >"$out/links-tests.txt" 2>&1 || failed=1
-grep -E '^test |test result|panicked' "$out/links-tests.txt"
-# Kernels that wait for what never comes.
-./test-lost_words >"$out/lost-words.txt" 2>&1 || failed=1
-grep -E '^test |test result|panicked' "$out/lost-words.txt"
-./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
-    --plot "$out/links.svg,$out/links.png" >"$out/links.txt" || failed=1
-cat "$out/links.txt"
-nvcc -O3 -std=c++17 -arch=sm_90 -o "$out/links" links.cu && "$out/links" >"$out/links-cuda.json" || failed=1
-rm -f "$out/links"
-python3 links.py "$out/links.json" "$out/links-cuda.json" >"$out/links-peers.md" || failed=1
-cat "$out/links-peers.md"
-./ridgepoint roofline --device cuda:0 --k 1,10,100,1000 --vector 4 --runs 20 --links "$out/links.json" --quiet \
-    --output "$out/with-link.csv" --plot "$out/with-link.svg" || failed=1
-# Ranks: NCCL's collectives beside PyTorch's, and what the GPUs share.
-./ranks-run.sh "$out/ranks" || failed=1
-if ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
-    RIDGEPOINT_NCCL=${RIDGEPOINT_NCCL:-$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))')}
-    export RIDGEPOINT_NCCL
-fi
-./ridgepoint collectives --quiet --bytes 2^3,2^6,2^9,2^12,2^15,2^18,2^20,2^21,2^24,2^27,2^30,2^33 --output "$out/collectives.json,$out/collectives.csv" || failed=1
-python3 collectives.py "$out/collectives.json" "$out/collectives.md" || failed=1
-steps=$(mktemp -d)
-./ridgepoint power --devices all --checkpoint "$steps" --quiet --output "$out/power-8192.csv" --plot "$out/power-8192.svg" || failed=1
-./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" --plot "$out/power-16384.svg" || failed=1
-./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" --plot "$out/power-weak.svg" || failed=1
-./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" --plot "$out/norm.svg" || failed=1
-./ridgepoint norm --devices all --n 2^29 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg" || failed=1
-cut -d, -f1-11 "$out"/power-*.csv "$out"/norm*.csv
-rm -rf "$steps"
+    rm -rf "$steps"
+    try ./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" --plot "$out/power-16384.svg"
+    try ./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" --plot "$out/power-weak.svg"
+    try ./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" --plot "$out/norm.svg"
+    try ./ridgepoint norm --devices all --n 2^29 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg"
+    cut -d, -f1-11 "$out"/power-*.csv "$out"/norm*.csv
+}
+
+ranks() {
+    try ./ranks-run.sh "$out/ranks"
+}
+
 # Two processes, by Slurm.
-./slurm-run.sh "$out/slurm" || failed=1
-exit $failed
+slurm() {
+    try ./slurm-run.sh "$out/slurm"
+}
+
+main "$@"
