@@ -46,10 +46,11 @@ machine() {
     { ./machine.sh && nvidia-smi topo -m; } >"$out/machine.txt" 2>&1
 }
 
+# PyTorch's NCCL, where it is installed, so that collectives and their peers have the same one.
 find_nccl() {
-    if [[ -z ${RIDGEPOINT_NCCL:-} ]] && ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
-        RIDGEPOINT_NCCL=$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))')
-        export RIDGEPOINT_NCCL
+    local found
+    if [[ -z ${RIDGEPOINT_NCCL:-} ]] && found=$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))' 2>/dev/null); then
+        export RIDGEPOINT_NCCL=$found
     fi
 }
 
