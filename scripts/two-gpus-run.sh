@@ -4,13 +4,17 @@
 #   bundle/two-gpus-run.sh results
 #   bundle/two-gpus-run.sh results links scaling    # these parts alone
 #
-# The parts: tests, links, collectives, scaling, ranks, slurm. Ends with 1 if a test fails, a peer is faster than it may be, or a GPU or
-# NCCL is missing.
+# The parts: tests, links, collectives, scaling, ranks, slurm. Ends with 1 if a command fails: a test does, a peer is faster than it may
+# be, or GPUs or NCCL are missing.
 # shellcheck disable=SC2317  # parts are called by their names
 set -uo pipefail
 PARTS=(tests links collectives scaling ranks slurm)
 bundle=$(cd "$(dirname "$0")" && pwd)
-out=$(mkdir -p "$1" && cd "$1" && pwd)
+if [[ -z ${1:-} ]]; then
+    echo "usage: two-gpus-run.sh FOLDER [PART...]" >&2
+    exit 2
+fi
+out=$(mkdir -p "$1" && cd "$1" && pwd) && [[ -w $out ]] || exit 1
 cd "$bundle" || exit 1
 export RIDGEPOINT_REQUIRE_GPU=2 RIDGEPOINT_BIN=$bundle/ridgepoint
 
@@ -24,7 +28,7 @@ main() {
         fi
     done
     failed=0
-    try machine
+    machine || failed=1
     find_nccl
     for part in "${parts[@]}"; do
         local began=$SECONDS
@@ -34,12 +38,21 @@ main() {
     exit $failed
 }
 
-# try COMMAND...: notes whether it fails, and goes on.
+# What failed; the script goes on.
+failure() {
+    echo "FAILED: $*" >&2
+    failed=1
+}
+
 try() {
-    "$@" || {
-        echo "FAILED: $*" >&2
-        failed=1
-    }
+    "$@" || failure "$@"
+}
+
+# said FILE COMMAND...: tries it, with what it prints in a file of the results.
+said() {
+    local file=$out/$1
+    shift
+    "$@" >"$file" || failure "$@"
 }
 
 machine() {
@@ -54,20 +67,19 @@ find_nccl() {
     fi
 }
 
-# tested NAME COMMAND...: tests, whose output goes to a file and whose results are shown.
+# tested NAME COMMAND...: tests, whose output is added to a file.
 tested() {
     local file=$out/$1.txt
     shift
-    echo "== $*" >>"$file"
-    try "$@" >>"$file" 2>&1
-}
-
-results() {
-    grep -hE '^FAILED|test result|panicked' "${@/#/$out/}"
+    {
+        echo "== $*"
+        "$@"
+    } >>"$file" 2>&1 || failure "$@"
 }
 
 tests() {
-    local round case
+    local round case files=("$out"/{devices,pairs,lost-words,links-tests}.txt)
+    rm -f "${files[@]}"
     # Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that
     # have threads of their own, ten times for stress.
     tested devices ./test-devices
@@ -82,9 +94,9 @@ tests() {
     # Kernels that wait for what never comes.
     tested lost-words ./test-lost_words
     tested links-tests ./test-links
-    results devices.txt pairs.txt lost-words.txt links-tests.txt
+    grep -hE 'test result|panicked' "${files[@]}"
     # A process for each GPU.
-    try ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt"
+    said all.txt ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv"
     tail -n 12 "$out/all.txt"
 }
 
@@ -92,12 +104,12 @@ tests() {
 links() {
     local peer
     peer=$(mktemp)
-    try ./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
-        --plot "$out/links.svg,$out/links.png" >"$out/links.txt"
+    said links.txt ./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
+        --plot "$out/links.svg,$out/links.png"
     try nvcc -O3 -std=c++17 -arch=sm_90 -o "$peer" links.cu
-    try "$peer" >"$out/links-cuda.json"
+    said links-cuda.json "$peer"
     rm -f "$peer"
-    try python3 links.py "$out/links.json" "$out/links-cuda.json" >"$out/links-peers.md"
+    said links-peers.md python3 links.py "$out/links.json" "$out/links-cuda.json"
     cat "$out/links-peers.md"
     try ./ridgepoint roofline --device cuda:0 --k 1,10,100,1000 --vector 4 --runs 20 --links "$out/links.json" --quiet \
         --output "$out/with-link.csv" --plot "$out/with-link.svg"

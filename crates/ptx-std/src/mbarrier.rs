@@ -484,8 +484,8 @@ impl<const STAGES: u32> Consumer<STAGES> {
         }
     }
 
-    /// Leaves the next stages to others, who read and release them. Consumers that take turns so are one that
-    /// empties a stage (`init(1, 1)`).
+    /// Leaves the next stages to others, who read and release them. Consumers that take turns this way
+    /// count as one (`init(1, 1)`).
     ///
     /// ```
     /// use cuda_std::mbarrier::{Consumer, Full};

@@ -13,8 +13,8 @@ pub use shrink::{Shrunk, shrink};
 /// The order in which blocks, warps and lanes run, and where they take turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// By their index; a warp runs until it ends or waits. Blocks that different cores run are at it at the same
-    /// time, except in a checked launch.
+    /// By their index; a warp runs until it ends or waits. Blocks on different cores run at the same time; a
+    /// checked launch has one core.
     #[default]
     InOrder,
     /// Another order for each number, the same for the same number: blocks, warps and lanes go ahead and

@@ -46,7 +46,7 @@ impl Kernel {
         let options = Options {
             schedule: schedule.clone(),
             steps: 1 << 20,
-            // On several, blocks lose updates in order, too.
+            // With several cores, blocks lose updates in order, too.
             cores: 1,
             ..Options::default()
         };

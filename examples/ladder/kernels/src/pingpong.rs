@@ -64,7 +64,7 @@ pub unsafe fn pingpong(a: &TensorMap, b: &TensorMap, c: *mut bf16, sizes: Sizes)
         }
     } else {
         let group = group - 1;
-        // Where a warpgroup waits until the other has multiplied.
+        // Where a warpgroup waits until its partner has multiplied.
         let turn = |group| NamedBarrier::new(1 + group, 2 * warpgroup::THREADS);
         let (tiles_a, tiles_b) = (
             KMajor::<bf16, Swizzle128>::new(to_a),
@@ -73,16 +73,16 @@ pub unsafe fn pingpong(a: &TensorMap, b: &TensorMap, c: *mut bf16, sizes: Sizes)
         let mut consumer = ring.consumer();
         let mut sums = Accumulator::<N256>::zeroed();
         number += group * blocks;
-        // SAFETY: the whole warpgroup is here, and the other gives registers back. Whoever waits for a stage has waited for its turn, up to
-        // which the other warpgroup has read all stages before.
+        // SAFETY: the whole warpgroup is here, and the loading one gives registers back. A warpgroup waits for stages when it has waited
+        // for its turn, and by then its partner has read all stages before.
         unsafe {
             warpgroup::increase_registers::<232>();
             consumer.skip(group * steps);
         }
         while number < tiles.count() {
             let (tile_row, tile_column) = tiles.at(number);
-            // SAFETY: the whole warpgroup is here, the other one arrives at the barrier for each tile but the first, the stages have
-            // such tiles, and the tile is this warpgroup's alone.
+            // SAFETY: the whole warpgroup is here, its partner arrives at the barrier for each of the block's tiles but the first, the
+            // stages have such tiles, and the tile is this warpgroup's alone.
             unsafe {
                 if number >= blocks {
                     turn(group).sync();
