@@ -138,11 +138,19 @@ const WITHOUT_EFFECT: &[Case] = &[
     ),
     (
         "norm --device cpu --quiet",
-        &["--quiet would leave nothing", "--output"],
+        &["--quiet would leave nothing of what is measured: add --output, --trace or --profile"],
+    ),
+    (
+        "norm --devices cpu:0,cpu:1 --quiet",
+        &["add --output, --plot, --trace or --profile"],
     ),
     (
         "power --device cpu --quiet",
-        &["--quiet would leave nothing", "--output"],
+        &["add --output, --checkpoint, --trace or --profile"],
+    ),
+    (
+        "power --devices cpu:0,cpu:1 --quiet",
+        &["add --output, --plot, --checkpoint, --trace or --profile"],
     ),
     (
         "roofline --device all --trace x.json",

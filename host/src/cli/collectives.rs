@@ -47,7 +47,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.common.refuse_silence()?;
+    arguments.common.refuse_silence(&[])?;
     arguments.common.refuse_device()?;
     let world = arguments.places.world()?;
     let mut rows = arguments.common.begin_ranked(arguments.places.process()?)?;

@@ -9,7 +9,7 @@ use super::device_list::DeviceList;
 use super::files::Files;
 use super::lists::{MOST_ROUNDS, whole};
 use super::output::{or_standard, target};
-use super::study::Rows;
+use super::study::{Rows, silence};
 use super::{Failure, driver_failure, tracing};
 use crate::driver::DeviceChoice;
 use crate::links::{LinkDevice, LinkError, LinkPlan, LinkRow, Links};
@@ -70,10 +70,7 @@ impl Arguments {
     fn refuse_silence(&self) -> Result<(), Failure> {
         let is_nothing = self.outputs().is_empty() && self.plot.is_empty();
         if self.quiet && is_nothing && !self.trace.records() {
-            return Err(Failure::Usage(
-                "--quiet would leave nothing of what is measured: add --output, --plot, --trace or --profile"
-                    .to_owned(),
-            ));
+            return Err(silence(&["--plot"]));
         }
         Ok(())
     }

@@ -57,10 +57,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let on_devices = arguments.ranked.are_given()?;
     if !arguments.ranked.draws() {
-        arguments.common.refuse_silence()?;
+        arguments.common.refuse_silence(match on_devices {
+            true => &["--plot"],
+            false => &[],
+        })?;
     }
-    if arguments.ranked.are_given()? {
+    if on_devices {
         return arguments.on_devices();
     }
     let mut rows = arguments.common.begin()?;

@@ -97,10 +97,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "--check-every {every} is more than --max-steps {most}: no step would be looked at"
         )));
     }
+    let on_devices = arguments.ranked.are_given()?;
     if arguments.checkpoint.is_none() && !arguments.ranked.draws() {
-        arguments.common.refuse_silence()?;
+        arguments.common.refuse_silence(match on_devices {
+            true => &["--plot", "--checkpoint"],
+            false => &["--checkpoint"],
+        })?;
     }
-    if arguments.ranked.are_given()? {
+    if on_devices {
         let plan = |device: &Device| arguments.plan(device, every);
         return ranked::power(&arguments.ranked, &arguments.common, plan, arguments.resume);
     }

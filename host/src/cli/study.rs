@@ -87,13 +87,10 @@ impl Common {
         devices.iter().try_for_each(check)
     }
 
-    /// Refuses `--quiet` where nothing else would be left of the study.
-    pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
+    /// Refuses `--quiet` where nothing else would be left of the study, whose results options such as `--plot` take, too.
+    pub(super) fn refuse_silence(&self, others: &[&str]) -> Result<(), Failure> {
         if self.quiet && self.outputs().is_empty() && !self.trace.records() {
-            return Err(Failure::Usage(
-                "--quiet would leave nothing of what is measured: add --output, --trace or --profile"
-                    .to_owned(),
-            ));
+            return Err(silence(others));
         }
         Ok(())
     }
@@ -112,6 +109,14 @@ impl Common {
         }
         Ok(device)
     }
+}
+
+/// Why `--quiet` is refused of a command whose results also go where `others` say.
+pub(super) fn silence(others: &[&str]) -> Failure {
+    let options = [&["--output"], others, &["--trace"]].concat().join(", ");
+    Failure::Usage(format!(
+        "--quiet would leave nothing of what is measured: add {options} or --profile"
+    ))
 }
 
 /// What a study has measured.
