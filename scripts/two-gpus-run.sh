@@ -27,6 +27,12 @@ main() {
             exit 2
         fi
     done
+    local gpus
+    gpus=$(nvidia-smi -L | wc -l)
+    if ((gpus < 2)); then
+        echo "two-gpus-run.sh: $gpus GPUs; two are needed" >&2
+        exit 1
+    fi
     failed=0
     machine || failed=1
     find_nccl
