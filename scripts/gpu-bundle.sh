@@ -47,9 +47,7 @@ for source in examples/src/bin/*.rs; do
 done
 cargo build --profile quick --package planted
 cp target/quick/planted bundle/
-for test in agreement cases ceilings devices links foreign gpu lost_words occupancy vectors asynchrony; do
-    cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
-done
+cp "$(executable machines test --profile quick --test machines)" bundle/test-machines
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 cp "$(executable pairs test --profile quick --package planted --test pairs)" bundle/test-pairs
 cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits

@@ -88,18 +88,18 @@ tests() {
     rm -f "${files[@]}"
     # Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that
     # have threads of their own, ten times for stress.
-    tested devices ./test-devices
+    tested devices ./test-machines devices::
     for ((round = 1; round <= 10; round++)); do
         for case in two_gpus_compute_at_once contexts::other_threads; do
-            tested devices ./test-devices "$case"
+            tested devices ./test-machines "devices::$case"
         done
         # Kernels of two GPUs that wait for each other.
         tested pairs ./test-pairs cuda::
         tested pairs ./test-api cuda::atomic::ring
     done
     # Kernels that wait for what never comes.
-    tested lost-words ./test-lost_words
-    tested links-tests ./test-links
+    tested lost-words ./test-machines lost_words::
+    tested links-tests ./test-machines links::
     grep -hE 'test result|panicked' "${files[@]}"
     # A process for each GPU.
     said all.txt ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv"

@@ -1,7 +1,7 @@
 //! A CUDA driver with three GPUs that compute nothing. It knows which GPU's context each handle was made
 //! in, and ends the process at the first call that comes from another, or from none.
 //!
-//! tests/devices.rs compiles this to a `libcuda.so.1`. Handles are all `usize`, as wide as pointers.
+//! tests/machines/devices.rs compiles this to a `libcuda.so.1`. Handles are all `usize`, as wide as pointers.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

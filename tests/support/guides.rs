@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// A command of a page, word for word: this one, or the only one that begins like this.
 ///
-/// `tests/guides.rs` looks for these calls: a command without one has no test.
+/// `tests/cli/guide_coverage.rs` looks for these calls: a command without one has no test.
 #[track_caller]
 #[allow(dead_code, reason = "not every test runs commands")]
 pub(crate) fn command(page: &str, begin: &str) -> String {

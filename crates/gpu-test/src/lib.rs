@@ -73,6 +73,13 @@ pub fn on_both(
     ]
 }
 
+/// A case that takes long and seldom fails. It is ignored unless it is asked for: `--include-ignored slow::` runs all of them.
+pub fn slow(name: &str, case: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    Trial::test(format!("slow::{name}"), case)
+        .with_kind("skipped: slow, .ci/full runs it")
+        .with_ignored_flag(true)
+}
+
 /// The case on the first GPU alone. Such cases run one after the other.
 pub fn on_gpu(
     name: impl Into<String>,

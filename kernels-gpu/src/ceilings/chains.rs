@@ -127,7 +127,7 @@ operations! {
         |v| f64::from(v)
     }
     /// 2^-v, approximately: a special function that is one instruction of the machine. The values run
-    /// into 0.641, so they do not tell how many steps there were; the instructions do (`tests/ptx.rs`).
+    /// into 0.641, so they do not tell how many steps there were; the instructions do (`tests/library/ptx.rs`).
     Exp2F32 of f32, 256 a line {
         0.0,
         |i| 0.5 + i as f32 / 256.0,

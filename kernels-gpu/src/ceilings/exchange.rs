@@ -33,7 +33,7 @@ pub unsafe fn shuffle(lines: u32, values: *mut u32, clocks: *mut [u64; 2]) {
 
 /// All lanes vote on whether the last vote did not have all of them, `lines` times [`LINE`] times, and write what came of it.
 /// In the first vote every other lane is for it. It comes out yes and no in turn, so the results do not tell how many votes
-/// there were; the instructions do (`tests/ptx.rs`).
+/// there were; the instructions do (`tests/library/ptx.rs`).
 ///
 /// # Safety
 /// As for [`shuffle()`].

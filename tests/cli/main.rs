@@ -1,0 +1,33 @@
+//! The command `ridgepoint` as its users meet it, and the guides' commands word for word.
+
+mod arguments;
+#[path = "../support/browser.rs"]
+mod browser;
+mod chart_command;
+mod check_command;
+#[path = "../support/checkpoints.rs"]
+mod checkpoints;
+mod command_line;
+mod guide_commands;
+mod guide_coverage;
+#[path = "../support/guides.rs"]
+mod guides;
+mod help;
+mod kernels_command;
+mod new_command;
+#[path = "../support/perfetto.rs"]
+mod perfetto;
+mod prediction;
+mod profile_command;
+mod ranks_command;
+mod report;
+mod run_command;
+mod saved_rows;
+mod several_devices;
+mod streams;
+mod studies;
+mod study_commands;
+#[path = "../support/mod.rs"]
+mod support;
+mod terminal;
+mod timelines;

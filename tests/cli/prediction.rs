@@ -1,0 +1,152 @@
+//! What the emulator says of a GPU that is not here: predicted, and said to be.
+
+use crate::support;
+use std::fs;
+use std::process::{Command, Output};
+
+fn roofline(arguments: &[&str]) -> Output {
+    Command::new(support::ridgepoint())
+        .args(["roofline", "--device", "cpu", "--runs", "1"])
+        .args(arguments)
+        .output()
+        .expect("the command starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The command of README, as the emulator answers it: what a GPU would allow, and nothing of the host's speed.
+#[test]
+fn first_contact_without_a_gpu_is_a_prediction_for_a_named_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let words = ["--kernel", "all", "--vector", "1,4", "--n", "1024"];
+    let files = [
+        "--output",
+        &at("rows.csv"),
+        "--plot",
+        &format!("{},-", at("chart.svg")),
+    ];
+    let output = roofline(&[&words[..], &files, &["--k", "1,1000"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "predicted for NVIDIA H200: at most 1200.0 GFLOP/s, limited by memory",
+        "Predicted for NVIDIA H200; nothing was measured on it.",
+        "only the rows' files have them",
+        // The chart in characters.
+        "Roofline of NVIDIA H200, predicted: no GPU was measured",
+        "┬",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+    for part in ["bound by", "Too little is in flight", " ms ", "host memory"] {
+        assert!(!said.contains(part), "{part:?} is in {said}");
+    }
+    let chart = fs::read_to_string(folder.path().join("chart.svg")).expect("written");
+    let document = roxmltree::Document::parse(&chart).expect("well-formed");
+    let classes = document
+        .descendants()
+        .filter_map(|it| it.attribute("class"));
+    let marks: Vec<&str> = classes.filter(|it| it.starts_with("mark")).collect();
+    assert!(
+        marks.len() >= 4 && marks.iter().all(|it| *it == "mark hollow"),
+        "filled marks are measured ones: {marks:?}"
+    );
+
+    let mut reader = csv::Reader::from_path(folder.path().join("rows.csv")).expect("written");
+    let header = reader.headers().expect("a header").clone();
+    let wanted = [
+        "k",
+        "kernel",
+        "predicted_gpu",
+        "predicted_limit",
+        "predicted_gflops",
+        "advice",
+    ];
+    let places = wanted.map(|name| header.iter().position(|it| it == name).expect("a column"));
+    let text = |row: csv::StringRecord| places.map(|place| row[place].to_owned()).join(" ");
+    let rows: Vec<String> = reader
+        .records()
+        .map(|row| text(row.expect("readable")))
+        .collect();
+    let host = "Timed on the host's CPU: its speed says nothing of a GPU's.";
+    for (begins, ends) in [
+        ("1 power-sum ", format!("NVIDIA H200 memory 1200.00 {host}")),
+        (
+            "1000 power-sum ",
+            format!("NVIDIA H200 add+mul 33454.08 {host}"),
+        ),
+        ("1000 horner ", format!("NVIDIA H200 fma 66908.16 {host}")),
+    ] {
+        let of_kind = |row: &&String| row.starts_with(begins);
+        let found: Vec<&String> = rows.iter().filter(of_kind).collect();
+        assert!(
+            found.len() == 2 && found.iter().all(|row| row.ends_with(&ends)),
+            "{rows:?}"
+        );
+    }
+}
+
+/// `--roofs` takes every GPU that is known, and no other.
+#[test]
+fn roofs_are_those_of_the_gpu_that_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ceilings = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/docs/results/h200-ceilings/ceilings.json"
+    );
+    for (roofs, expected) in [
+        (
+            "h100",
+            "f32 roofs of NVIDIA H100 80GB HBM3, data sheet: memory 3.35 TB/s",
+        ),
+        (
+            "a100",
+            "f32 roofs of NVIDIA A100-SXM4-80GB, data sheet: memory 2.04 TB/s",
+        ),
+        ("l40s", "f32 roofs of NVIDIA L40S, data sheet: memory 864"),
+        (ceilings, "f32 roofs of NVIDIA H200, measured: memory 4."),
+    ] {
+        let output = roofline(&[
+            "--n",
+            "1001",
+            "--k",
+            "1",
+            "--output",
+            "/dev/null",
+            "--roofs",
+            roofs,
+        ]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(expected), "{said}");
+    }
+    let host = folder.path().join("host.json").display().to_string();
+    let measured = Command::new(support::ridgepoint())
+        .args([
+            "ceilings", "--device", "cpu", "--n", "1000", "--runs", "1", "--output", &host,
+        ])
+        .output()
+        .expect("the command starts");
+    assert!(measured.status.success(), "{}", stderr(&measured));
+    for (roofs, expected) in [
+        ("b300", "expected one of h200, gh200, h100, a100, l40s"),
+        (host.as_str(), "is not a GPU whose roofs are known"),
+        ("nothere.json", "cannot read nothere.json"),
+    ] {
+        let output = roofline(&[
+            "--n",
+            "1001",
+            "--k",
+            "1",
+            "--output",
+            "/dev/null",
+            "--roofs",
+            roofs,
+        ]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(expected), "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,7 @@
+//! The tree itself: its dependencies, its words and its examples.
+
+mod architecture;
+mod examples_of_items;
+mod style;
+#[path = "../support/mod.rs"]
+mod support;
