@@ -1,7 +1,7 @@
 //! What numbers consist of, what kind they are, and their neighbours, differences and remainders.
 
-use crate::numbers::{f32s, f64s};
-use crate::{Known, infinity, known, minus_infinity, nan, stored, value};
+use super::numbers::{f32s, f64s};
+use super::{Known, infinity, known, minus_infinity, nan, stored, value};
 
 known! { kinds, KINDS by value, same:
     isnand isnanf: [(nan()) => 1, (infinity()) => 0, (-0.0) => 0];

@@ -3,9 +3,9 @@
 
 use std::cmp::Ordering;
 
-use crate::exact::{self, Exact};
-use crate::numbers::{f32s, f64s, i32s, i64s, near_f32s, near_i64s, near_i64s_of_f32};
-use crate::{Known, known, value};
+use super::exact::{self, Exact};
+use super::numbers::{f32s, f64s, i32s, i64s, near_f32s, near_i64s, near_i64s_of_f32};
+use super::{Known, known, value};
 
 /// How many random arguments each function gets.
 const COUNT: usize = 50_000;

@@ -1,7 +1,7 @@
 //! Mathematical functions, of values that were computed with mpmath 1.3 at 60 digits. Their errors are
 //! measured elsewhere: here a wrong function or a wrong order of arguments is found.
 
-use crate::{both_stored, infinity, known, nan, value};
+use super::{both_stored, infinity, known, nan, value};
 
 known! { functions, ACCURATE by value, near:
     sqrt sqrtf: [(2.0) => 1.414213562373095, (0.0703125) => 0.26516504294495532];

@@ -1,7 +1,5 @@
 //! Signatures of kernels that somebody else compiled, beside what `#[kernel]` makes of the same parameters.
 
-extern crate ptx_std as cuda_std;
-
 use core::ffi::c_void;
 
 use bytemuck::NoUninit;

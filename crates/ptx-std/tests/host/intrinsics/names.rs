@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::TESTED;
+use super::TESTED;
 
 /// The functions that a module's source declares: those of its own, and those in tables, whose entries
 /// are indented by four spaces.

@@ -94,7 +94,7 @@ macro_rules! known {
         }
     };
     (@cases $call:ident $check:ident $name:ident [$($arguments:tt => $expected:expr),+ $(,)?]) => {
-        $($crate::$check(
+        $($crate::intrinsics::$check(
             concat!(stringify!($name), stringify!($arguments)),
             $call!($name $arguments),
             $expected,
@@ -109,8 +109,8 @@ trait Known: Copy + Debug {
     fn is(self, expected: Self) -> bool;
 
     /// Within a relative error of 2^-48 for `f64` and 2^-20 for `f32`, which is more than any function's
-    /// and less than what a wrong function gives. The exact bounds are tested in `tests/float.rs` and
-    /// `tests/mathematics`.
+    /// and less than what a wrong function gives. The exact bounds are tested in `../float.rs` and
+    /// `../mathematics`.
     fn is_near(self, expected: Self) -> bool;
 }
 

@@ -1,6 +1,6 @@
 //! Integers and their bits.
 
-use crate::{known, value};
+use super::{known, value};
 
 known! { arithmetic, ARITHMETIC by value, same:
     abs: [(-5) => 5, (7) => 7, (i32::MIN) => i32::MIN];

@@ -1,7 +1,5 @@
 //! What `#[kernel]` makes of a function on the host, and what it refuses.
 
-extern crate ptx_std as cuda_std;
-
 use core::ffi::c_void;
 
 use cuda_std::launch::{Home, Kernel, Parameter, Passing, Slice, SliceMut};
