@@ -1,12 +1,11 @@
 //! Each setter that changes the PTX, and the PTX that comes of it.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
 use ptx_builder::{CudaBuilder, DebugInfo, Panics};
-use support::{builder, kernel_crate};
+
+use crate::support::{builder, kernel_crate};
 
 const KERNEL: &str = r#"
 /// # Safety

@@ -1,13 +1,12 @@
 //! Every instruction that ptx-std has for Hopper alone, as `ptxas` takes it. What they do is tested by `crates/gemm` and
 //! `crates/conformance`, as far as it is.
 
-mod support;
-
 use std::fs;
 
 use ptx_builder::NvvmArch;
 use ptx_builder::resources::Report;
-use support::{build, kernel_crate};
+
+use crate::support::{build, kernel_crate};
 
 const KERNELS: &str = r#"
 use cuda_std::cluster::{self, BlockRank};

@@ -1,15 +1,14 @@
 //! Kernel crates built to PTX, and the ways in which that fails.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use ptx_builder::toolchain::{Reason, Toolchain};
 use ptx_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
-use support::{build, kernel_crate, workspace};
 use tempfile::TempDir;
+
+use crate::support::{build, kernel_crate, workspace};
 
 const SCALE: &str = "
 /// # Safety

@@ -1,12 +1,9 @@
 //! What the builder changes in the PTX of real kernels, seen in the machine code.
 
-#[path = "support/machine_code.rs"]
-mod machine_code;
-mod support;
-
 use std::fs;
 
-use support::{build, kernel_crate};
+use crate::machine_code;
+use crate::support::{build, kernel_crate};
 
 /// Addresses of shared memory, taken as ptx-std takes them.
 const SHARED: &str = r#"

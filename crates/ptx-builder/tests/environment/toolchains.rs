@@ -1,7 +1,5 @@
-//! Which compiler the environment leads to: one test, in a process of its own, because it changes the
-//! environment.
+//! Which compiler the environment leads to.
 
-use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,8 +7,12 @@ use std::path::Path;
 use ptx_builder::CudaBuilder;
 use ptx_builder::toolchain::{RECOMMENDED, installed};
 
+use crate::Environment;
+
 #[test]
 fn the_environment_decides_which_compiler_builds_ptx() {
+    let mut environment = Environment::lock();
+    let mut set = |name: &str, value: Option<&str>| environment.set(name, value);
     let home = tempfile::tempdir().expect("a folder");
     set("RUSTC", None);
     set("PTX_BUILDER_RUSTC", Some("/nonexistent/rustc"));
@@ -104,14 +106,4 @@ fn documentation_is_built_without_a_compiler(folder: &Path) {
     assert_eq!(fs::read_to_string(&path).expect("written"), "");
     let row = format!("[\n    (90, include_str!({path:?}), None),\n]\n");
     assert_eq!(fs::read_to_string(table).expect("written"), row);
-}
-
-fn set(name: &str, value: Option<&str>) {
-    // SAFETY: this is the only test of its process, and no other thread reads the environment.
-    unsafe {
-        match value {
-            Some(value) => env::set_var(name, value),
-            None => env::remove_var(name),
-        }
-    }
 }

@@ -1,19 +1,18 @@
 //! Kernel crates of Rust-CUDA's users: only the dependency's line differs.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ptx_builder::CudaBuilder;
-use support::workspace;
 use tempfile::TempDir;
+
+use crate::support::workspace;
 
 /// Of which the version is not ptx-std's first choice.
 const GLAM: &str = "0.30.10";
 
-/// A workspace of the kernel crate in `tests/moving` and of a crate by others that depends on
+/// A workspace of the kernel crate in `tests/kernels/moving` and of a crate by others that depends on
 /// `cuda_std`, as both would be without Ridgepoint but for two lines.
 fn users_workspace() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -43,7 +42,7 @@ fn users_workspace() -> TempDir {
             crates.join("ptx-std")
         ),
     );
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/moving/src");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/moving/src");
     for file in fs::read_dir(sources).expect("they are there").flatten() {
         let text = fs::read_to_string(file.path()).expect("readable");
         let name = PathBuf::from("kernels/src").join(file.file_name());

@@ -1,13 +1,12 @@
 //! A host whose `glam` lays its vectors out in another way than the kernels'.
 
-mod support;
-
-use std::env;
 use std::fs;
 use std::path::Path;
 
 use ptx_builder::{CudaBuilder, CudaBuilderError};
-use support::workspace;
+
+use crate::Environment;
+use crate::support::workspace;
 
 /// Kernels that use glam and do not compile, and a host that shares nothing with them but the workspace.
 fn write_workspace(folder: &Path, glam_of_host: &str) {
@@ -35,6 +34,7 @@ fn write_workspace(folder: &Path, glam_of_host: &str) {
 
 #[test]
 fn a_host_whose_vectors_lie_differently_is_an_error_that_names_the_feature() {
+    let mut environment = Environment::lock();
     let folder = tempfile::tempdir().expect("a folder");
     let host = folder.path().join("host");
     let variables = [
@@ -45,8 +45,7 @@ fn a_host_whose_vectors_lie_differently_is_an_error_that_names_the_feature() {
         ("TARGET", "x86_64-unknown-linux-gnu"),
     ];
     for (name, value) in variables {
-        // SAFETY: the only test of this process, before it starts anything.
-        unsafe { env::set_var(name, value) };
+        environment.set(name, Some(value));
     }
     let build = |glam_of_host: &str| {
         write_workspace(folder.path(), glam_of_host);

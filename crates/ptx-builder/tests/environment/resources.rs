@@ -1,13 +1,13 @@
-//! The resource report: one test, in a process of its own, because it sets the environment.
-
-mod support;
+//! The resource report, with the `ptxas` that the environment names.
 
 use std::fs;
 
 use ptx_builder::nvidia::PTXAS_VARIABLE;
 use ptx_builder::resources::{BLOCK_THREADS, Report};
 use ptx_builder::{NvvmArch, Ptx};
-use support::{builder, kernel_crate, workspace};
+
+use crate::Environment;
+use crate::support::{builder, kernel_crate, workspace};
 
 const KERNELS: &str = "
 /// # Safety
@@ -22,6 +22,7 @@ pub unsafe fn scale(x: &[f32], y: *mut f32, a: f32) {
 
 #[test]
 fn a_report_lies_beside_the_ptx_where_there_is_ptxas() {
+    let mut environment = Environment::lock();
     let folder = kernel_crate("fixture-resources", KERNELS);
     let table = folder.path().join("kernels.rs");
     let build = || -> Ptx {
@@ -31,8 +32,7 @@ fn a_report_lies_beside_the_ptx_where_there_is_ptxas() {
     };
     let ptxas = workspace().join(".venv/cuda/bin/ptxas");
     assert!(ptxas.is_file(), "./setup.sh installs NVIDIA's PTX tools");
-    // SAFETY: this is the only test of its process, and no other thread reads the environment.
-    unsafe { std::env::set_var(PTXAS_VARIABLE, ptxas) };
+    environment.set(PTXAS_VARIABLE, ptxas.to_str());
 
     let path = build().resources.expect("there is a ptxas");
     assert_eq!(path, folder.path().join("kernels.resources.json"));
@@ -73,8 +73,7 @@ fn a_report_lies_beside_the_ptx_where_there_is_ptxas() {
         "what follows from the needs is worked out anew"
     );
 
-    // SAFETY: as above.
-    unsafe { std::env::set_var(PTXAS_VARIABLE, "") };
+    environment.set(PTXAS_VARIABLE, Some(""));
     assert_eq!(build().resources, None);
     assert!(
         !path.exists(),

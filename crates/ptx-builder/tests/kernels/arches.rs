@@ -1,13 +1,12 @@
 //! Every architecture that can be built for: its PTX, and NVIDIA's assembler where it knows it.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
 use ptx_builder::nvidia::Tool;
 use ptx_builder::{NvvmArch, Ptx};
-use support::{builder, kernel_crate, workspace};
+
+use crate::support::{builder, kernel_crate, workspace};
 
 /// What differs between architectures: what the warp does together, atomics, and the heap's and the
 /// panics' functions of the driver.
@@ -38,20 +37,41 @@ pub unsafe fn all(x: &[f32], y: *mut f32, bits: *mut u32) {
 ";
 
 #[test]
-fn every_architecture_is_built_and_assembled_where_the_assembler_knows_it() {
+fn the_oldest_a_plain_one_one_of_its_own_and_the_newest_are_built_and_assembled() {
+    let newest = NvvmArch::ALL[NvvmArch::ALL.len() - 1];
+    let some = [
+        NvvmArch::ALL[0],
+        NvvmArch::Compute80,
+        NvvmArch::Compute90a,
+        newest,
+    ];
+    built_and_assembled_where_the_assembler_knows_it("fixture-some-arches", &some);
+}
+
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn every_architecture_is_built_and_assembled_where_the_assembler_knows_it() {
+        built_and_assembled_where_the_assembler_knows_it("fixture-arches", NvvmArch::ALL);
+    }
+}
+
+fn built_and_assembled_where_the_assembler_knows_it(name: &str, arches: &[NvvmArch]) {
     let ptxas = Tool::Ptxas
         .find(&workspace())
         .expect("./setup.sh brings it");
     let known = Command::new(ptxas).arg("--help").output().expect("it runs");
     let known = String::from_utf8_lossy(&known.stdout).into_owned();
-    let folder = kernel_crate("fixture-arches", KERNEL);
+    let folder = kernel_crate(name, KERNEL);
     let built = builder(&folder)
         .common_libraries(true)
-        .arches(NvvmArch::ALL.iter().copied())
+        .arches(arches.iter().copied())
         .copy_to(folder.path().join("kernels.ptx"))
         .build_all()
         .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(built.len(), NvvmArch::ALL.len());
+    assert_eq!(built.len(), arches.len());
     let is_known = |ptx: &&Ptx| known.contains(&format!("'{}'", ptx.arch));
     for ptx in &built {
         let text = fs::read_to_string(&ptx.path).expect("written");

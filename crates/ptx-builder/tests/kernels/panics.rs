@@ -1,12 +1,11 @@
 //! What a panic costs a kernel.
 
-mod support;
-
 use std::fs;
 
 use ptx_builder::resources::{KernelResources, Report};
 use ptx_builder::{CudaBuilder, Panics};
-use support::{build, kernel_crate};
+
+use crate::support::{build, kernel_crate};
 
 const KERNELS: &str = "
 #[kernel] pub unsafe fn add(a: &[f32], b: &[f32], c: *mut f32, n: usize) {
