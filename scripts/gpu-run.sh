@@ -19,7 +19,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-lost_words && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs && ./test-bits
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-lost_words && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs && ./test-functions cuda::
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 

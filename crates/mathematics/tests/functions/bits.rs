@@ -2,7 +2,7 @@
 //! an H200 as on the emulator, for every argument; every `f64` function that begins with such an instruction does for
 //! 2^24 arguments.
 
-use gpu_test::{Arguments, Device, Failed, Trial, emulator, on_gpu};
+use gpu_test::{Device, Failed, Trial, emulator, on_gpu};
 use mathematics::ptx;
 use mathematics_kernels::{with_bits, with_double_bits};
 use ridgepoint_driver::{LaunchConfig, Stream};
@@ -43,8 +43,9 @@ fn same(gpu: &[u64], emulator: &[u64]) -> Result<(), Failed> {
     )
 }
 
-fn main() {
+/// The cases of this module, each on a GPU and the emulator.
+pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<Trial> = with_bits!(trials);
     trials.extend(with_double_bits!(trials));
-    gpu_test::run(&Arguments::from_args(), trials).exit();
+    trials
 }

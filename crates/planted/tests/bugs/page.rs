@@ -52,7 +52,6 @@ fn wrong(page: &str, results: &str) -> Vec<String> {
     missing.chain(otherwise).chain(counts).collect()
 }
 
-#[test]
 fn the_page_has_every_bug_and_only_verdicts_of_tools_that_ran() {
     let page = read("docs/testing-kernels.md");
     let results = read("docs/results/h200-planted/bugs.md");
@@ -69,4 +68,9 @@ fn the_page_has_every_bug_and_only_verdicts_of_tools_that_ran() {
     assert_eq!(wrong(&page, &unrun).len(), 1);
     let of_fewer = page.replace(&format!("has {} bugs", BUGS.len()), "has 12 bugs");
     assert_eq!(wrong(&of_fewer, &results).len(), 1);
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![the_page_has_every_bug_and_only_verdicts_of_tools_that_ran,].into()
 }

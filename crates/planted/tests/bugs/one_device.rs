@@ -1,22 +1,22 @@
 //! The emulator, which executes the kernels' PTX and checks what they do, finds each planted bug: it says
 //! what, where and who, and says nothing of its twin.
 
-mod said;
-
 use std::thread;
 
 use cuda_std::launch::Entry;
-use gpu_test::{Arguments, Failed, Trial, equal};
+use gpu_test::{Failed, Trial, equal};
 use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
-use said::{as_told, said_of};
+
+use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
 /// What any of these kernels needs, and not so much that an endless one takes long.
 const STEPS: u64 = 1 << 14;
 
-fn main() {
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<Trial> {
     let trials = BUGS.iter().flat_map(|bug| {
         [
             Trial::test(format!("found::{}", bug.name), move || found(bug)),
@@ -33,8 +33,7 @@ fn main() {
     });
     let each = Trial::test("panics_side_by_side", panics_side_by_side);
     let libraries = Trial::test("names_lines_of_libraries", names_lines_of_libraries);
-    let all = trials.chain(correct).chain([each, libraries]).collect();
-    gpu_test::run(&Arguments::from_args(), all).exit();
+    trials.chain(correct).chain([each, libraries]).collect()
 }
 
 /// Beside the author's line stands that of the library which was inlined there.

@@ -1,26 +1,33 @@
 //! Bugs of two devices are found on two emulated devices, each with a host thread of its own, whatever the order; their
 //! twins are clean there, and compute the same on two GPUs.
 
-mod said;
-
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cuda_std::launch::Entry;
-use gpu_test::{Arguments, Failed, Trial, equal, on_two_gpus};
+use gpu_test::{Failed, Trial, equal, on_two_gpus};
 use planted::{Access, Needs, PAIR_BUGS, Pair, PairBug, Ran};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
-use said::{as_told, said_of};
+
+use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
 
-fn main() {
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<Trial> {
     let trials = PAIR_BUGS.iter().flat_map(|bug| {
+        let kept = Kept::default();
+        let kept_too = kept.clone();
         [
-            Trial::test(format!("found::{}", bug.name), move || found(bug)),
-            Trial::test(format!("fails::{}", bug.name), move || fails(bug)),
-            Trial::test(format!("clean::{}", bug.name), move || clean(bug)),
-            Trial::test(format!("plain::{}", bug.name), move || plain(bug)),
+            Trial::test(format!("pairs::found::{}", bug.name), move || {
+                kept.with(|two| found(bug, two))
+            }),
+            Trial::test(format!("pairs::fails::{}", bug.name), move || fails(bug)),
+            Trial::test(format!("pairs::clean::{}", bug.name), move || clean(bug)),
+            Trial::test(format!("pairs::plain::{}", bug.name), move || {
+                kept_too.with(|two| plain(bug, two))
+            }),
         ]
     });
     let allowed = PAIR_BUGS.iter().filter(|bug| bug.access == Access::Allowed);
@@ -30,8 +37,7 @@ fn main() {
             memories(ran).map(drop)
         })
     });
-    let all = trials.chain(on_gpus).collect();
-    gpu_test::run(&Arguments::from_args(), all).exit();
+    trials.chain(on_gpus).collect()
 }
 
 /// Two devices that no other test has: what one allows another lasts.
@@ -42,7 +48,8 @@ struct Two {
 
 impl Two {
     fn open() -> Result<Two, DriverError> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // The tests of one device have the first.
+        static NEXT: AtomicU32 = AtomicU32::new(1);
         let first = NEXT.fetch_add(2, Ordering::Relaxed);
         let open = |number| Device::emulator_number(number, Emulation::default(), Needs::Any.ptx());
         let devices = [open(first)?, open(first + 1)?];
@@ -54,6 +61,20 @@ impl Two {
         let [a, b] = self.devices.each_ref().map(with);
         let (a, b) = a.zip(b).ok_or("they are emulators")?;
         Ok(bug.run([&a, &b], entry)?)
+    }
+}
+
+/// Two devices for the short tests of one bug, one after the other: there are not enough for each of all tests.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Option<Two>>>);
+
+impl Kept {
+    fn with(&self, test: impl FnOnce(&Two) -> Result<(), Failed>) -> Result<(), Failed> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *kept {
+            Some(two) => test(two),
+            none => test(none.insert(Two::open()?)),
+        }
     }
 }
 
@@ -84,8 +105,7 @@ fn finding(bug: &PairBug, ran: Ran) -> Result<String, Failed> {
 }
 
 /// Which of both comes first is the host's affair.
-fn found(bug: &PairBug) -> Result<(), Failed> {
-    let two = Two::open()?;
+fn found(bug: &PairBug, two: &Two) -> Result<(), Failed> {
     let ran = two.run(checked(Schedule::InOrder), bug, (bug.kernel)())?;
     let said = finding(bug, ran)?;
     let [first, second] = [0, 1].map(|rank| format!("cpu:{}", two.first + rank));
@@ -120,8 +140,7 @@ fn clean(bug: &PairBug) -> Result<(), Failed> {
 }
 
 /// Without checks, on all cores, under seeds, and counted, the twin computes what it computes when checked.
-fn plain(bug: &PairBug) -> Result<(), Failed> {
-    let two = Two::open()?;
+fn plain(bug: &PairBug, two: &Two) -> Result<(), Failed> {
     let run = |emulation| memories(two.run(emulation, bug, (bug.fixed)())?);
     let expected = run(checked(Schedule::InOrder))?;
     let seeds = (0..10).map(|seed| Emulation {
