@@ -269,7 +269,13 @@ fn sources() -> String {
     };
     let packages = ["crates", "examples"].map(|folder| files(tree().join(folder)));
     let packages = packages.into_iter().flatten();
-    let all = files(tree().join("tests")).chain(packages.flat_map(|it| files(it.join("tests"))));
+    // A package's test program is a file, or a folder of modules.
+    let programs = packages.flat_map(|it| files(it.join("tests")));
+    let of_packages = programs.flat_map(|it| match it.is_dir() {
+        true => files(it).collect(),
+        false => vec![it],
+    });
+    let all = files(tree().join("tests")).chain(of_packages);
     // This file names no command that it runs.
     let tests =
         all.filter(|it| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("guides.rs"));

@@ -32,12 +32,11 @@ fn instructions(step: Step) -> (&'static [&'static str], &'static [&'static str]
             ],
             &["UTMASTG"],
         ),
-        // `crates/gemm/tests/machine_code.rs` looks at it.
+        // `crates/gemm/tests/products/machine_code.rs` looks at it.
         Step::Gemm => (&[], &[]),
     }
 }
 
-#[test]
 fn each_step_has_its_instructions_and_nothing_in_local_memory() {
     for step in Step::ALL.into_iter().filter(|step| *step != Step::Gemm) {
         let name = step.name();
@@ -51,4 +50,9 @@ fn each_step_has_its_instructions_and_nothing_in_local_memory() {
             assert!(!code.contains(instruction), "{name} has {instruction}");
         }
     }
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![each_step_has_its_instructions_and_nothing_in_local_memory,].into()
 }

@@ -1,6 +1,6 @@
 //! Each step against sums in `f64`: sizes at, below and above those of tiles, and none.
 
-use gpu_test::{Arguments, Device, Failed, Trial, equal, on_both};
+use gpu_test::{Device, Failed, Trial, equal, on_both};
 use half::bf16;
 use ladder::{Product, Sizes, Step};
 use ridgepoint_driver::{DeviceChoice, Stream};
@@ -88,7 +88,8 @@ fn refused() -> Result<(), Failed> {
     }
 }
 
-fn main() {
+/// The cases of this module, each on the emulator and on a GPU.
+pub(crate) fn trials() -> Vec<Trial> {
     let each = Step::ALL.into_iter();
     let each = each.flat_map(|step| {
         on_both(step.name(), ladder::ptx(), move |device| {
@@ -107,9 +108,7 @@ fn main() {
             compare(device, step, Some(blocks))
         })
     });
-    let all = each
-        .chain(few)
+    each.chain(few)
         .chain([Trial::test("refused", refused)])
-        .collect();
-    gpu_test::run(&Arguments::from_args(), all).exit();
+        .collect()
 }

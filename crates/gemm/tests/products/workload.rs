@@ -1,15 +1,13 @@
 //! The workload of `benches/workloads`, on the emulator: rows, roofs, and what its reference sees.
 
-#[path = "../benches/workloads/product.rs"]
-mod product;
-
 use cuda_std::bf16;
-use product::Gemm;
-use product::given::Given;
 use ridgepoint::driver::{ComputeCapability, Device, DeviceChoice, Emulation};
 use ridgepoint::model::{GpuRoofs, Limit, TensorType};
 use ridgepoint::sweep::{Plan, Prediction, Record, Selection, Settings, Sweep};
 use ridgepoint::workload::{Bench, Value};
+
+use crate::product::Gemm;
+use crate::product::given::Given;
 
 type Sizes = [u64; 3];
 
@@ -45,7 +43,6 @@ fn row(sizes: Sizes, dtype: &str, b: &str) -> (Record, Vec<TensorType>) {
     (row, sweep.tensor_types().into_iter().collect())
 }
 
-#[test]
 fn whole_tiles_are_counted_as_the_workload_says() {
     for (dtype, b, bytes, tensor) in [
         ("bf16", "columns", 2, TensorType::Bf16),
@@ -71,7 +68,6 @@ fn whole_tiles_are_counted_as_the_workload_says() {
 }
 
 /// Tensor cores multiply whole tiles: the rest is said to be beside the work.
-#[test]
 fn parts_of_tiles_are_no_result() {
     let (row, _) = row([100, 200, 72], "bf16", "rows");
     assert!(row.checked);
@@ -84,7 +80,6 @@ fn parts_of_tiles_are_no_result() {
     assert!((ai - f64::from(said) / f64::from(moved)).abs() < 1e-9);
 }
 
-#[test]
 fn tensor_cores_are_the_roof_right_of_the_ridge_point() {
     let (small, _) = row([128, 256, 64], "bf16", "columns");
     assert_eq!(small.predicted_limit, Some(Limit::Memory));
@@ -97,7 +92,6 @@ fn tensor_cores_are_the_roof_right_of_the_ridge_point() {
     assert!((most - 989_400.0).abs() < 1e-3, "{most}");
 }
 
-#[test]
 fn only_hopper_takes_it_and_tf32_only_by_columns() {
     let ampere = DeviceChoice::CpuAs(ComputeCapability::new(8, 0));
     let older = Bench::open(&ampere, gemm::ptx()).expect("an emulator");
@@ -120,7 +114,6 @@ fn only_hopper_takes_it_and_tf32_only_by_columns() {
     }
 }
 
-#[test]
 fn the_reference_sees_one_wrong_element() {
     let device = Device::open(&DeviceChoice::Cpu, &[]).expect("an emulator");
     let given = Given::<bf16>::new([70, 60, 8]);
@@ -136,4 +129,16 @@ fn the_reference_sees_one_wrong_element() {
     right[69 * 60 + 59] = bf16::from_f64(right[69 * 60 + 59].to_f64() + 0.25);
     let error = of(&right).expect_err("the last is wrong").to_string();
     assert!(error.starts_with("row 69, column 59 is"), "{error}");
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![
+        whole_tiles_are_counted_as_the_workload_says,
+        parts_of_tiles_are_no_result,
+        tensor_cores_are_the_roof_right_of_the_ridge_point,
+        only_hopper_takes_it_and_tf32_only_by_columns,
+        the_reference_sees_one_wrong_element,
+    ]
+    .into()
 }

@@ -24,7 +24,6 @@ fn exponentials_between_waits(code: &str) -> usize {
     between.matches("MUFU.EX2").count()
 }
 
-#[test]
 fn products_are_on_tensor_cores_and_what_is_summed_stays_in_registers() {
     assert_eq!(names(attention::ptx()), KERNELS);
     for (name, code) in &disassembled() {
@@ -48,7 +47,6 @@ fn products_are_on_tensor_cores_and_what_is_summed_stays_in_registers() {
     }
 }
 
-#[test]
 fn weights_are_computed_while_the_previous_ones_are_multiplied() {
     for (name, code) in disassembled() {
         // 64 weights, and a factor for each of two rows.
@@ -58,7 +56,6 @@ fn weights_are_computed_while_the_previous_ones_are_multiplied() {
     assert_eq!(exponentials_between_waits(moved), 0);
 }
 
-#[test]
 fn the_report_says_what_ptxas_said() {
     let (arch, _, report) = attention::ptx()[0];
     assert_eq!(arch, 90);
@@ -73,4 +70,14 @@ fn the_report_says_what_ptxas_said() {
         assert_eq!(kernel.spill_store_bytes + kernel.stack_bytes, 0, "{name}");
         assert_eq!(kernel.losses, [""; 0], "{name}");
     }
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![
+        products_are_on_tensor_cores_and_what_is_summed_stays_in_registers,
+        weights_are_computed_while_the_previous_ones_are_multiplied,
+        the_report_says_what_ptxas_said,
+    ]
+    .into()
 }

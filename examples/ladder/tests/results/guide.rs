@@ -1,10 +1,8 @@
 //! The command of `docs/tensor-cores.md`, with its arguments word for word, on the emulator: this program is `benches/workloads` if
 //! [`IS_BENCH`] is set, and otherwise it starts itself.
 
-#[path = "../../../tests/support/guides.rs"]
+#[path = "../../../../tests/support/guides.rs"]
 mod guides;
-#[path = "../benches/workloads/step.rs"]
-mod step;
 
 use std::env;
 use std::fs;
@@ -14,7 +12,7 @@ use guides::command;
 use ladder::Step;
 
 mod bench {
-    ridgepoint::main!(ladder::ptx(); super::step::Ladder);
+    ridgepoint::main!(ladder::ptx(); crate::step::Ladder);
 
     pub(super) fn run() -> std::process::ExitCode {
         main()
@@ -24,10 +22,17 @@ mod bench {
 /// Set where this program is the bench.
 const IS_BENCH: &str = "RIDGEPOINT_LADDER_IS_BENCH";
 
-fn main() -> ExitCode {
-    if env::var_os(IS_BENCH).is_some() {
-        return bench::run();
-    }
+/// Runs the bench, where this program is it.
+pub(crate) fn bench() -> Option<ExitCode> {
+    env::var_os(IS_BENCH).map(|_| bench::run())
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> [gpu_test::Trial; 1] {
+    gpu_test::trials![the_command_of_the_page_runs]
+}
+
+fn the_command_of_the_page_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let command = command("tensor-cores.md", "cargo bench -p ladder -- roofline");
     let arguments = command.strip_prefix("cargo bench -p ladder -- ");
@@ -49,5 +54,4 @@ fn main() -> ExitCode {
         assert!(rows.contains(&format!(",{step},")), "{step}: {rows}");
         assert!(chart.contains(step), "{step}: {chart}");
     }
-    ExitCode::SUCCESS
 }

@@ -1,15 +1,13 @@
 //! The workload of `benches/workloads`, on the emulator: rows, roofs, and what its reference sees.
 
-#[path = "../benches/workloads/scaled.rs"]
-mod scaled;
-
 use attention::{HEAD, Mask, Shape};
 use half::bf16;
 use ridgepoint::driver::Emulation;
 use ridgepoint::model::{GpuRoofs, Limit, TensorType};
 use ridgepoint::sweep::{Plan, Prediction, Record, Selection, Settings, Sweep};
 use ridgepoint::workload::{Bench, Value};
-use scaled::{Given, ScaledAttention, overhead};
+
+use crate::scaled::{Given, ScaledAttention, overhead};
 
 /// The row of a point.
 fn row(shape: Shape) -> (Record, Vec<TensorType>) {
@@ -41,7 +39,6 @@ fn row(shape: Shape) -> (Record, Vec<TensorType>) {
     (row, sweep.tensor_types().into_iter().collect())
 }
 
-#[test]
 fn what_is_counted_is_what_the_workload_says() {
     for (heads, sequence, mask) in [
         (1, 256, Mask::Full),
@@ -65,7 +62,6 @@ fn what_is_counted_is_what_the_workload_says() {
     }
 }
 
-#[test]
 fn a_causal_mask_halves_the_work() {
     let shape = |mask| Shape {
         heads: 3,
@@ -78,7 +74,6 @@ fn a_causal_mask_halves_the_work() {
     );
 }
 
-#[test]
 fn long_sequences_are_limited_by_the_tensor_cores() {
     let of = |sequence| {
         row(Shape {
@@ -92,7 +87,6 @@ fn long_sequences_are_limited_by_the_tensor_cores() {
     assert_eq!(of(1024).predicted_limit, Some(Limit::Tensor));
 }
 
-#[test]
 fn the_reference_sees_one_wrong_element() {
     for mask in [Mask::Full, Mask::Causal] {
         let given = Given::new(Shape {
@@ -118,4 +112,15 @@ fn the_reference_sees_one_wrong_element() {
             "{error}"
         );
     }
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![
+        what_is_counted_is_what_the_workload_says,
+        a_causal_mask_halves_the_work,
+        long_sequences_are_limited_by_the_tensor_cores,
+        the_reference_sees_one_wrong_element,
+    ]
+    .into()
 }

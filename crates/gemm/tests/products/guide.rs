@@ -3,10 +3,8 @@
 //! `cargo bench` would build everything optimised, for minutes. This program is `benches/workloads` in the profile of
 //! tests: with [`IS_BENCH`] set it is the bench, and otherwise it starts itself once for each command.
 
-#[path = "../../../tests/support/guides.rs"]
+#[path = "../../../../tests/support/guides.rs"]
 mod guides;
-#[path = "../benches/workloads/product.rs"]
-mod product;
 
 use std::env;
 use std::path::Path;
@@ -15,7 +13,7 @@ use std::process::{Command, ExitCode};
 use guides::{command, shows};
 
 mod bench {
-    ridgepoint::main!(gemm::ptx(); super::product::Gemm);
+    ridgepoint::main!(gemm::ptx(); crate::product::Gemm);
 
     pub(super) fn run() -> std::process::ExitCode {
         main()
@@ -25,10 +23,17 @@ mod bench {
 /// Set where this program is the bench.
 const IS_BENCH: &str = "RIDGEPOINT_GEMM_IS_BENCH";
 
-fn main() -> ExitCode {
-    if env::var_os(IS_BENCH).is_some() {
-        return bench::run();
-    }
+/// Runs the bench, where this program is it.
+pub(crate) fn bench() -> Option<ExitCode> {
+    env::var_os(IS_BENCH).map(|_| bench::run())
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> [gpu_test::Trial; 1] {
+    gpu_test::trials![the_commands_of_the_page_run]
+}
+
+fn the_commands_of_the_page_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |command: String| succeeds(folder.path(), &command);
 
@@ -70,7 +75,6 @@ fn main() -> ExitCode {
         said.contains("gemm bf16") && !said.contains("tf32"),
         "{said}"
     );
-    ExitCode::SUCCESS
 }
 
 /// What `cargo bench -p ridgepoint-gemm -- ..` prints in a folder, without a GPU.

@@ -48,7 +48,6 @@ const KERNELS: [(&str, &str); 32] = [
     ("small_tf32_by_columns", "HGMMA.64x128x8.F32.TF32"),
 ];
 
-#[test]
 fn every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers() {
     let mut expected: Vec<&str> = KERNELS
         .iter()
@@ -91,7 +90,6 @@ fn every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers() {
     }
 }
 
-#[test]
 fn the_report_says_what_ptxas_said() {
     let (arch, _, report) = gemm::ptx()[0];
     assert_eq!(arch, 90);
@@ -114,4 +112,13 @@ fn the_report_says_what_ptxas_said() {
         assert_eq!(kernel.registers, REGISTERS, "{name}");
         assert_eq!(kernel.max_threads, Some(384), "{name}");
     }
+}
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<gpu_test::Trial> {
+    gpu_test::trials![
+        every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers,
+        the_report_says_what_ptxas_said,
+    ]
+    .into()
 }

@@ -1,13 +1,11 @@
 //! Attention of odd sizes against sums in `f64`, and what is special about numbers.
 
-#[path = "support/reference.rs"]
-mod reference;
-
 use attention::{Attention, HEAD, Mask, Shape};
-use gpu_test::{Arguments, Device, Failed, Trial, on_both, on_gpu};
+use gpu_test::{Device, Failed, Trial, on_both, on_gpu};
 use half::bf16;
-use reference::{Rows, bound, score, weighted};
 use ridgepoint_driver::Stream;
+
+use crate::scaled::reference::{Rows, bound, score, weighted};
 
 const MASKS: [Mask; 2] = [Mask::Full, Mask::Causal];
 
@@ -178,12 +176,13 @@ const CASES: [(&str, Check); 5] = [
     ("special", special),
 ];
 
-fn main() {
+/// The cases of this module, each on the emulator and on a GPU.
+pub(crate) fn trials() -> Vec<Trial> {
     let ptx = attention::ptx();
     let cases = CASES.into_iter();
     let mut trials: Vec<Trial> = cases
         .flat_map(|(name, case)| on_both(name, ptx, case))
         .collect();
     trials.push(on_gpu("long", ptx, long));
-    gpu_test::run(&Arguments::from_args(), trials).exit();
+    trials
 }
