@@ -2,7 +2,7 @@
 //! GPUs, and within the call. It ends the process at the first call from another context than a rank's own, with a stream
 //! of another, or with a rank that has gone.
 //!
-//! tests/gpus.rs compiles this to a `libnccl.so.2`.
+//! gpus.rs compiles this to a `libnccl.so.2`.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};

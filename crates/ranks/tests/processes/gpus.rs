@@ -3,32 +3,26 @@
 //!
 //! These cases need two GPUs and NCCL: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
 //! `RIDGEPOINT_NCCL` may name NCCL's file. The cases `threads::`, and that of two processes with one GPU, also run, wherever
-//! there is a rustc, on a driver (tests/support/fake_driver.rs of the workspace) and an NCCL (support/fake_nccl.rs) that end the process at the
+//! there is a rustc, on a driver (tests/support/fake_driver.rs of the workspace) and an NCCL (fake_nccl.rs) that end the process at the
 //! first call from the wrong context.
-
-mod support;
-
-#[path = "support/collectives.rs"]
-mod collectives;
 
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use collectives::{all_collectives, elements, every_type, limits};
-use gpu_test::{Arguments, Failed, REQUIRE_GPU, Trial, equal, on_two_gpus};
+use gpu_test::{Failed, REQUIRE_GPU, Trial, equal, on_two_gpus};
 use nix::sys::signal::{Signal, kill};
 use ranks::{Rank, RankError, Reduction, nccl, run_threads};
 use ridgepoint_driver::{Device, Stream};
-use support::{Launch, PROGRAM, Started};
 
-fn main() -> ExitCode {
-    if env::var_os(PROGRAM).is_some() {
-        return support::rank(|program, rank| run(program, &rank).map_err(|it| it.to_string()));
-    }
+use crate::collectives::{all_collectives, elements, every_type, limits};
+use crate::launch::{Launch, Started};
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
         two(
             "threads::collectives_are_those_of_the_host",
@@ -55,7 +49,7 @@ fn main() -> ExitCode {
     if env::var_os(PLANT).is_some() {
         trials.push(two("planted::a_stream_of_another_device", wrong_stream));
     }
-    gpu_test::run(&Arguments::from_args(), trials).exit_code()
+    trials
 }
 
 fn two(name: &str, case: fn(&[Device]) -> Result<(), Failed>) -> Trial {
@@ -180,8 +174,11 @@ fn repeated(devices: &[Device]) -> Result<(), Failed> {
     equal(&results.concat(), &[8; 20])
 }
 
+/// What ranks that are processes are started for.
+pub(crate) const PROGRAMS: [&str; 3] = ["meet", "some", "forever"];
+
 /// What a rank that is a process does.
-fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
+pub(crate) fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
     if program == "meet" {
         return Ok(format!("rank {} has come", rank.rank()));
     }
@@ -319,8 +316,8 @@ fn without_gpus() -> Trial {
     let rustc = || Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let trial = Trial::test("the_fake_driver_and_nccl_run_the_cases", move || {
         let folder = tempfile::tempdir()?;
-        let driver = include_str!("../../../tests/support/fake_driver.rs");
-        let nccl = include_str!("support/fake_nccl.rs");
+        let driver = include_str!("../../../../tests/support/fake_driver.rs");
+        let nccl = include_str!("fake_nccl.rs");
         for (name, text) in [("libcuda.so.1", driver), ("libnccl.so.2", nccl)] {
             let source = folder.path().join("fake.rs");
             fs::write(&source, text)?;

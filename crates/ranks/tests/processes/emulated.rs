@@ -1,29 +1,22 @@
 //! Ranks as processes of this host, with emulated devices: launchers, rendezvous, and ranks that are killed.
 
-mod support;
-
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use gpu_test::{Arguments, Failed, Trial};
+use gpu_test::{Failed, Trial};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{Backlog, listen};
 use ranks::{Rank, RankError, Reduction, nccl};
 use ridgepoint_driver::Stream;
-use support::{Ended, Launch, PROGRAM, Started};
 
-fn main() -> ExitCode {
-    if env::var_os(PROGRAM).is_some_and(|it| it == "nccl") {
-        println!("{}", nccl::version().expect_err("named, and not there"));
-        return ExitCode::FAILURE;
-    }
-    if env::var_os(PROGRAM).is_some() {
-        return support::rank(|program, rank| run(program, &rank).map_err(|it| it.to_string()));
-    }
+use crate::launch::{Ended, Launch, PROGRAM, Started};
+
+/// The cases of this module.
+pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         ("ranks_meet_by_a_file", by_file as fn()),
         ("ranks_meet_by_an_address", by_address),
@@ -45,19 +38,16 @@ fn main() -> ExitCode {
         ("a_library_that_is_not_there_is_named", without_nccl),
     ];
     let trials = trials.map(|(name, test)| {
-        Trial::test(name, move || {
+        Trial::test(format!("emulated::{name}"), move || {
             test();
             Ok::<(), Failed>(())
         })
     });
-    let mut arguments = Arguments::from_args();
-    // Each starts several processes.
-    arguments.test_threads.get_or_insert(2);
-    gpu_test::run(&arguments, trials.into()).exit_code()
+    trials.into()
 }
 
 /// What a rank does.
-fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
+pub(crate) fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
     let control = rank.control();
     match program {
         "exchange" => {
