@@ -49,8 +49,8 @@ cargo build --profile quick --package planted
 cp target/quick/planted bundle/
 cp "$(executable machines test --profile quick --test machines)" bundle/test-machines
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
-cp "$(executable pairs test --profile quick --package planted --test pairs)" bundle/test-pairs
-cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits
+cp "$(executable bugs test --profile quick --package planted --test bugs)" bundle/test-bugs
+cp "$(executable functions test --profile quick --package mathematics --test functions)" bundle/test-functions
 cargo build --release --package mathematics
 cp target/release/mathematics bundle/
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
@@ -66,7 +66,7 @@ cp "$(built ladder --profile quick --package ladder)/kernels.ptx" bundle/ladder.
 cp "$(executable workloads bench --profile quick --package ladder --bench workloads)" bundle/bench-ladder
 cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
 cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
-cp "$(executable gpus test --profile quick --package ridgepoint-ranks --test gpus)" bundle/test-ranks
+cp "$(executable processes test --profile quick --package ridgepoint-ranks --test processes)" bundle/test-ranks
 cp scripts/{machine,gpu-run,ceilings-run,products-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,slurm,slurm-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,cuh,py} bundle/

@@ -19,7 +19,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-machines && ./test-api && ./test-programs && ./test-bits
+    ./test-machines && ./test-api && ./test-programs && ./test-functions cuda::
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 

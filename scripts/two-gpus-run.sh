@@ -94,7 +94,7 @@ tests() {
             tested devices ./test-machines "devices::$case"
         done
         # Kernels of two GPUs that wait for each other.
-        tested pairs ./test-pairs cuda::
+        tested pairs ./test-bugs cuda::
         tested pairs ./test-api cuda::atomic::ring
     done
     # Kernels that wait for what never comes.

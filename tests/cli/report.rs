@@ -161,7 +161,7 @@ fn charts_are_legible_on_a_telephone_and_on_a_wide_screen_in_both_themes() {
                 .push(page.text("getComputedStyle(document.querySelector('main svg .text')).fill"));
             let picture = page.picture();
             assert!(picture.len() > 10_000);
-            // To look at: RIDGEPOINT_PICTURES=FOLDER cargo test --test report.
+            // To look at: RIDGEPOINT_PICTURES=FOLDER cargo test --test cli report::.
             if let Some(kept) = std::env::var_os("RIDGEPOINT_PICTURES") {
                 let name = format!("report-{width}-{theme}.png");
                 std::fs::write(Path::new(&kept).join(name), picture).expect("writable");

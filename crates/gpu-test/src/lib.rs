@@ -57,6 +57,35 @@ pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> Conclusion {
     conclusion
 }
 
+/// Cases that need no device, as trials named by their modules and functions: what functions with `#[test]` are to a
+/// program of the language's own harness. Each fails as those do, by a panic.
+///
+/// ```
+/// fn two_and_two_are_four() {
+///     assert_eq!(2 + 2, 4);
+/// }
+///
+/// let trials = gpu_test::trials![two_and_two_are_four];
+/// # let arguments = gpu_test::Arguments { quiet: true, ..Default::default() };
+/// assert!(!gpu_test::run(&arguments, trials.into()).has_failed());
+/// ```
+#[macro_export]
+macro_rules! trials {
+    ($($case:ident),* $(,)?) => {
+        [$($crate::of_host(concat!(module_path!(), "::", stringify!($case)), $case)),*]
+    };
+}
+
+/// A trial of [`trials!`]. The first part of its path is the program.
+#[doc(hidden)]
+pub fn of_host(path: &str, case: fn()) -> Trial {
+    let name = path.split_once("::").map_or(path, |(_, name)| name);
+    Trial::test(name, move || {
+        case();
+        Ok(())
+    })
+}
+
 /// The case on the emulator, as `emulator::NAME`, and on the first GPU, as `cuda::NAME`.
 pub fn on_both(
     name: &str,

@@ -156,7 +156,7 @@ mod tests {
 
     const KERNELS: &str = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../engine/tests/schedules/kernels.ptx"
+        "/../engine/tests/execution/schedules/kernels.ptx"
     );
 
     /// Two threads of two blocks each add 1 to a word, without an atomic.

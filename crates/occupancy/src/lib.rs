@@ -17,7 +17,7 @@
 //! The numbers of each compute capability are in [`Multiprocessor::of`]'s table, with their sources, and in
 //! [`ComputeCapability::lanes`]: the workspace has no other table of them. What kernels are built for
 //! (`cuda_builder::NvvmArch`) and what they can ask for (`cuda_std::cfg`) are lists of names;
-//! `crates/ptx-std/tests/capabilities.rs` compares all three.
+//! `crates/ptx-std/tests/host/capabilities.rs` compares all three.
 //! The rules are those of NVIDIA's occupancy calculator (`cuda_occupancy.h` of CUDA 13):
 //!
 //! * registers are given to warps, in units of 256, and a warp's come from one of the four

@@ -7,7 +7,7 @@
 //! ([`emulation`]), and [`launch`] describes the kernels to whoever launches them.
 //!
 //! Examples run on the host. Those of instructions that only a GPU has ([`cluster`], [`mbarrier`], [`tma`],
-//! [`wgmma`] ..) have a kernel that the host compiles and does not call; `tests/hopper_examples.rs` of this crate builds
+//! [`wgmma`] ..) have a kernel that the host compiles and does not call; `tests/device/hopper_examples.rs` of this crate builds
 //! it for `sm_90a` and runs it on the engine.
 
 #![no_std]

@@ -1,5 +1,5 @@
 //! `cuda_std::intrinsics`: the same bits as on the host, but for NaNs and the approximations. On the
-//! emulator both sides are one code: the known values are those of ptx-std's `tests/intrinsics`, which
+//! emulator both sides are one code: the known values are those of ptx-std's `tests/host/intrinsics`, which
 //! has a case of every function.
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 #[path = "../../tests/support/given.rs"]
 pub(crate) mod given;
 #[path = "../../tests/support/number.rs"]
-mod number;
+pub(crate) mod number;
 
 use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::{E4m3, Tf32};

@@ -2,6 +2,7 @@
 
 mod atomics;
 mod floats;
+mod hopper_examples;
 mod others;
 
 use std::collections::BTreeMap;

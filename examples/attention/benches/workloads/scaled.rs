@@ -1,7 +1,7 @@
 //! `O = softmax(Q Kᵀ / √128) V` as a workload: what it launches, moves and multiplies, and what should come out.
 
 #[path = "../../tests/support/reference.rs"]
-mod reference;
+pub(crate) mod reference;
 
 use attention::{Attention, HEAD, KEYS, Mask, QUERIES, Shape};
 use half::bf16;

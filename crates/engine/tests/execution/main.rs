@@ -1,0 +1,21 @@
+//! PTX executed by the engine: what it computes, what a launch refuses, what is found, and what is counted.
+//!
+//! Tests run side by side in one process and write nothing of it. One that measures the process itself runs alone in a
+//! process of its own: `support::process::alone`.
+
+mod again;
+mod arithmetic;
+mod counts;
+mod divergence;
+mod footprint;
+mod hopper;
+mod launches;
+mod nvcc;
+mod own_buffer;
+mod own_memory;
+mod places;
+mod read_only;
+mod refused;
+mod rows;
+mod schedules;
+mod support;

@@ -1,0 +1,15 @@
+//! The planted bugs: found on one device and on two, and described on the page that lists them.
+
+mod one_device;
+mod page;
+mod said;
+mod two_devices;
+
+use gpu_test::Arguments;
+
+fn main() {
+    let mut trials = one_device::trials();
+    trials.extend(two_devices::trials());
+    trials.extend(page::trials());
+    gpu_test::run(&Arguments::from_args(), trials).exit();
+}

@@ -1,0 +1,8 @@
+//! PTX as text parsed to typed instructions, and errors that say where a text is wrong.
+
+mod common;
+mod corpus;
+mod errors;
+mod families;
+mod module;
+mod robust;

@@ -1,0 +1,114 @@
+//! Each step against sums in `f64`: sizes at, below and above those of tiles, and none.
+
+use gpu_test::{Device, Failed, Trial, equal, on_both};
+use half::bf16;
+use ladder::{Product, Sizes, Step};
+use ridgepoint_driver::{DeviceChoice, Stream};
+
+const SIZES: [[u32; 3]; 9] = [
+    [1, 8, 8],
+    [64, 64, 64],
+    [65, 72, 72],
+    [127, 128, 32],
+    [128, 136, 104],
+    [129, 256, 64],
+    [200, 264, 200],
+    [0, 8, 64],
+    [257, 264, 328],
+];
+
+fn random(seed: u64, count: usize) -> Vec<bf16> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let each = (0..count).map(|_| bf16::from_f64(random.f64() * 2.0 - 1.0));
+    each.collect()
+}
+
+/// Each size, by the blocks that the device has room for or by so many.
+fn compare(device: &Device, step: Step, blocks: Option<u64>) -> Result<(), Failed> {
+    let stream = Stream::new(device)?;
+    for [m, n, k] in SIZES {
+        let mut plan = step.plan(device, Sizes { m, n, k })?;
+        if let (Some(blocks), true) = (blocks, plan.config.grid[0] > 0) {
+            plan.config.grid[0] = blocks;
+        }
+        let [a, b] = [(1, m), (2, n)].map(|(seed, rows)| random(seed, rows as usize * k as usize));
+        let mut product = Product::planned(device, plan, [&a, &b])?;
+        product.launch(&stream, device)?;
+        for (i, element) in product.result()?.into_iter().enumerate() {
+            let (row, column) = (i / n as usize, i % n as usize);
+            let of = |all: &[bf16], row: usize| all[row * k as usize..][..k as usize].to_vec();
+            let products = of(&a, row)
+                .into_iter()
+                .zip(of(&b, column))
+                .map(|(a, b)| a.to_f64() * b.to_f64());
+            let (value, size) =
+                products.fold((0.0, 0.0), |(sum, size), it| (sum + it, size + it.abs()));
+            // Rounding to bf16, and at each step of the sum to 24 bits or few less.
+            let (off, bound) = (
+                (element.to_f64() - value).abs(),
+                value.abs() / 256.0 + size / 524_288.0,
+            );
+            if off.is_nan() || off > bound {
+                let place = format!("{m} x {n} x {k}: row {row}, column {column}");
+                return Err(
+                    format!("{place}: {element} instead of {value}, bound {bound:e}").into(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows that no tensor map describes, and a GPU without `wgmma`.
+fn refused() -> Result<(), Failed> {
+    let device = Device::open(&DeviceChoice::Cpu, ladder::ptx())?;
+    let said = |device: &Device, n, k| {
+        let plan = Step::MmaSync.plan(device, Sizes { m: 8, n, k });
+        plan.err().map(|error| error.to_string())
+    };
+    let rows = |axis, matrix| {
+        Some(format!(
+            "{axis}: rows of {matrix} have a multiple of 8 elements, which are 16 bytes"
+        ))
+    };
+    let all = [
+        said(&device, 12, 8),
+        said(&device, 8, 7),
+        said(&device, 8, 8),
+    ];
+    equal(
+        &all,
+        &[rows("n is 12", "C"), rows("k is 7", "A and B"), None],
+    )?;
+    let older = Device::open(&"cpu:sm_80".parse()?, ladder::ptx());
+    match older.map(|device| said(&device, 8, 8)) {
+        Err(_) => Ok(()),
+        Ok(Some(said)) if said.contains("wgmma") => Ok(()),
+        Ok(said) => Err(format!("{said:?}").into()),
+    }
+}
+
+/// The cases of this module, each on the emulator and on a GPU.
+pub(crate) fn trials() -> Vec<Trial> {
+    let each = Step::ALL.into_iter();
+    let each = each.flat_map(|step| {
+        on_both(step.name(), ladder::ptx(), move |device| {
+            compare(device, step, None)
+        })
+    });
+    // Each has several tiles.
+    let few = [
+        (Step::Persistent, 1),
+        (Step::Pingpong, 1),
+        (Step::Multicast, 2),
+    ];
+    let few = few.into_iter().flat_map(|(step, blocks)| {
+        let name = format!("{} by {blocks}", step.name());
+        on_both(&name, ladder::ptx(), move |device| {
+            compare(device, step, Some(blocks))
+        })
+    });
+    each.chain(few)
+        .chain([Trial::test("refused", refused)])
+        .collect()
+}
