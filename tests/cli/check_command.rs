@@ -26,7 +26,9 @@ fn shell(program: impl AsRef<Path>, folder: &Path, target: &Path) -> Command {
     command
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_NET_OFFLINE", "true");
+        .env("CARGO_NET_OFFLINE", "true")
+        // As the tests of `new` build the same package.
+        .env("CARGO_PROFILE_DEV_DEBUG", "none");
     command
 }
 
@@ -169,6 +171,7 @@ fn a_project_is_checked_without_another_build_and_a_failure_is_replayed() {
     let mut run = typed(&support::ridgepoint(), &demo, &run);
     let run = run
         .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "none")
         .output()
         .expect("a shell");
     let summary =

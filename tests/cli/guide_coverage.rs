@@ -143,8 +143,11 @@ const RUN_BY_CI: [Elsewhere; 4] = [
         command: "./setup.sh --tests && cargo test --workspace --features nvtx",
         who: "CI itself",
         proofs: &[
-            (".ci/run", "\n./setup.sh --tests\n"),
-            (".ci/run", "\ncargo test --workspace --features nvtx\n"),
+            (".ci/run", "\ntools() { ./setup.sh --tests; }\n"),
+            (
+                ".ci/run",
+                "\ntests() { cargo test --workspace --features nvtx; }\n",
+            ),
         ],
     },
 ];
@@ -152,7 +155,7 @@ const RUN_BY_CI: [Elsewhere; 4] = [
 const FRESH_MACHINE: [(&str, &str); 3] = [
     (
         ".ci/run",
-        "\nas_root scripts/fresh-machine.sh --first rustup\n",
+        "\n    as_root scripts/fresh-machine.sh --first rustup\n",
     ),
     // It takes the commands from the pages.
     ("scripts/fresh-machine.sh", "first_block README.md"),
