@@ -69,6 +69,14 @@ pub(crate) enum Act {
     Atomic(Atomic),
 }
 
+impl Access {
+    /// Whether local memory has such accesses: neither atomics nor what orders others.
+    fn may_be_local(&self) -> bool {
+        let is_plain = matches!(self.order, Order::Weak | Order::Volatile);
+        is_plain && !matches!(self.act, Act::Atomic(_))
+    }
+}
+
 impl Act {
     pub(super) fn direction(&self) -> Direction {
         match self {
@@ -310,6 +318,15 @@ pub(super) unsafe fn resolve(
                 .map_err(|fault| checked::by_root(context, op, access, lanes, fault))
         }
         Space::Shared => context.at.layout.resolve(lanes),
+        Space::Local if !access.may_be_local() => {
+            let (lane, offset) = (lanes.mask.trailing_zeros(), lanes.span().0);
+            Err(Fault {
+                class: FaultClass::AtomicOnLocal,
+                lane,
+                bytes: lanes.bytes,
+                place: Box::new(context.at.frames().place(lane, offset)),
+            })
+        }
         Space::Local => context.at.frames().resolve(lanes),
         Space::Parameters => parameter_bounds(context, lanes, access.act.direction()),
         Space::Generic | Space::Cluster => unreachable!("resolved by the window"),
@@ -356,18 +373,30 @@ fn parameter_bounds(
     lanes: &Lanes<'_>,
     direction: Direction,
 ) -> Result<(), Fault> {
-    let (_, last) = lanes.span();
-    let class = match direction {
-        Direction::Write => FaultClass::ReadOnly,
-        Direction::Read if last < context.at.launch.parameters.len() as u64 => return Ok(()),
-        Direction::Read => FaultClass::OutOfBounds,
+    let bounds = context.at.launch.parameter_bounds;
+    let first = lanes.mask.trailing_zeros();
+    let at = lanes.addresses[first as usize];
+    let (class, (lane, address)) = match direction {
+        Direction::Write => (FaultClass::ReadOnly, (first, at)),
+        Direction::Read => {
+            let is_inside = |address: u64| {
+                let mut all = bounds.iter();
+                all.any(|it| it.holds(address, lanes.bytes))
+            };
+            let outside = lanes.each().find(|it| !is_inside(it.1));
+            match (lanes.misaligned(), outside) {
+                (Some(found), _) => (FaultClass::Misaligned, found),
+                (None, Some(found)) => (FaultClass::OutOfBounds, found),
+                (None, None) => return Ok(()),
+            }
+        }
     };
     Err(Fault {
         class,
-        lane: lanes.mask.trailing_zeros(),
+        lane,
         bytes: lanes.bytes,
         place: Box::new(crate::memory::Place {
-            address: last,
+            address,
             below: None,
             above: None,
             by_way_of: None,

@@ -32,6 +32,7 @@ pub(crate) mod queue;
 pub(crate) mod registers;
 mod rooms;
 pub(crate) mod row;
+pub(crate) mod slot_map;
 pub(crate) mod spot;
 mod stops;
 pub(crate) mod surroundings;

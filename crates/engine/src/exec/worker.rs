@@ -139,9 +139,7 @@ impl<'l> Code<'l> {
     /// # Errors
     /// It has an instruction that the engine does not execute.
     pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
-        self.functions
-            .program(function)
-            .map_err(Failure::Unsupported)
+        self.functions.program(function).map_err(Failure::Unlowered)
     }
 
     /// Where a program's accesses remember the allocations that they met.

@@ -47,6 +47,7 @@ use crate::exec::mbarrier::Mbarrier;
 use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
+use crate::exec::slot_map::SlotMap;
 use crate::exec::wgmma::{Touch, Wgmma};
 use crate::module::Layout;
 use flow::End;
@@ -64,6 +65,24 @@ pub struct Unsupported {
     pub line: u32,
     /// What of it.
     pub why: String,
+}
+
+/// Why a function cannot be made into what the engine executes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unlowered {
+    /// It has an instruction that the engine does not execute.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// It has more registers than the engine holds.
+    #[error("{function}: {actual} bytes of registers of a warp; the emulator has {limit}")]
+    Registers {
+        /// The function.
+        function: String,
+        /// Of all lanes of a warp.
+        actual: u64,
+        /// The most that there may be.
+        limit: u32,
+    },
 }
 
 /// Why one instruction cannot be lowered.
@@ -113,7 +132,7 @@ pub(crate) struct Lowering<'m> {
 ///
 /// # Errors
 /// It has an instruction that the engine does not execute.
-pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsupported> {
+pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unlowered> {
     let function = &layout.module.functions[index as usize];
     let body = function.body.as_ref().expect("declarations are not called");
     let pieces = flow::pieces(body);
@@ -191,7 +210,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         });
     }
     Block::link(&mut blocks);
-    Ok(lowering.finish(blocks, launch_ops))
+    lowering.finish(blocks, launch_ops)
 }
 
 /// Whether an instruction's first operation must be the first of its block, because lanes give each other
@@ -253,18 +272,24 @@ impl Lowering<'_> {
             .map_err(|why| self.unsupported(&body.instructions[self.instruction as usize], why))
     }
 
-    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Program {
+    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Result<Program, Unlowered> {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
         let (block_specials, launch_specials) = self
             .specials
             .into_iter()
             .partition(|it| !control::is_fixed_by_launch(it.0));
-        Program {
+        let bytes = self.slots.map.bytes();
+        let register_bytes = bytes.map_err(|actual| Unlowered::Registers {
+            function: self.function.name.clone(),
+            actual,
+            limit: SlotMap::MOST_BYTES,
+        })?;
+        Ok(Program {
             name: self.function.name.clone(),
             index: self.index,
             ops: self.ops,
             blocks,
-            register_bytes: self.slots.end,
+            register_bytes,
             constants: self.constants.into_iter().map(constant).collect(),
             launch_specials,
             block_specials,
@@ -280,7 +305,7 @@ impl Lowering<'_> {
             videos: self.videos,
             lists: self.lists,
             frame: Arc::new(self.locals.frame),
-        }
+        })
     }
 }
 
