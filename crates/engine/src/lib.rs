@@ -20,7 +20,7 @@ pub use declarations::TooLarge;
 pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, Options, Shape, cores};
 pub use launch_error::LaunchError;
-pub use lower::{Unlowered, Unsupported};
+pub use lower::{Internal, Unlowered, Unsupported};
 pub use module::{Kernel, LoadError, Module, NoVariable, PANIC_RECORD};
 pub use schedule::{
     Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,

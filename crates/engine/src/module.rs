@@ -549,15 +549,18 @@ impl Code {
 
     /// The program of a function, made when it is first asked for.
     pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered> {
-        let made = self.programs[function as usize].get_or_init(|| {
-            let layout = Layout {
-                module: &self.loaded.parsed.ptx,
-                text: &self.loaded.parsed.text,
-                code: self,
-            };
-            lower::lower(&layout, function).map(Arc::new)
-        });
+        let made = self.programs[function as usize]
+            .get_or_init(|| lower::lower(&self.lowering(), function).map(Arc::new));
         made.clone()
+    }
+
+    /// What lowering asks of the module.
+    pub(crate) fn lowering(&self) -> Layout<'_> {
+        Layout {
+            module: &self.loaded.parsed.ptx,
+            text: &self.loaded.parsed.text,
+            code: self,
+        }
     }
 }
 

@@ -3,18 +3,13 @@
 use std::mem::MaybeUninit;
 
 use super::registers::{FULL, Kind, LANES, Lane};
+use super::signature::{Executed, Predicate, Run};
 use super::surroundings::Surroundings;
-
-/// Executes an instruction for a warp.
-///
-/// # Safety
-/// The operation's slots are of its kind and lie in the registers of the context.
-pub(crate) type Handler = unsafe fn(&mut Context<'_>, &Op);
 
 /// A decoded instruction. Operands are slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    pub(crate) run: Handler,
+    pub(crate) run: Run,
     /// What it writes, where it writes all lanes of one slot whatever the mask. None: it looks at the
     /// mask by itself.
     pub(crate) writes: Option<Kind>,
@@ -132,12 +127,13 @@ pub(crate) unsafe fn unary<A: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A) -> D,
-) {
+) -> Executed<D::Slot, A::Slot> {
     // SAFETY: the caller's contract.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     let d = each_lane(|lane| f(A::of(a[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// `d = f(a, b)` in each lane.
@@ -149,7 +145,7 @@ pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B) -> D,
-) {
+) -> Executed<D::Slot, A::Slot, B::Slot> {
     // SAFETY: the caller's contract.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     // SAFETY: the caller's contract.
@@ -157,6 +153,7 @@ pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// `d = f(a, b, c)` in each lane.
@@ -168,7 +165,7 @@ pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B, C) -> D,
-) {
+) -> Executed<D::Slot, A::Slot, B::Slot, C::Slot> {
     // SAFETY: the caller's contract.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     // SAFETY: the caller's contract.
@@ -178,6 +175,7 @@ pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// A predicate of each lane from two values.
@@ -189,7 +187,7 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B) -> bool,
-) {
+) -> Executed<Predicate, A::Slot, B::Slot> {
     // SAFETY: the caller's contract.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     // SAFETY: the caller's contract.
@@ -197,6 +195,43 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
     let lanes = lanes_where(|lane| f(A::of(a[lane]), B::of(b[lane])));
     // SAFETY: the caller's contract.
     unsafe { context.set_predicate(op.d, lanes) };
+    Executed::YES
+}
+
+/// A predicate of a mask of lanes from another.
+///
+/// # Safety
+/// The slots hold predicates.
+#[inline(always)]
+pub(crate) unsafe fn predicates(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(u32) -> u32,
+) -> Executed<Predicate, Predicate> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let lanes = f(context.predicate(op.a));
+        context.set_predicate(op.d, lanes);
+    }
+    Executed::YES
+}
+
+/// A predicate of a mask of lanes from two others.
+///
+/// # Safety
+/// The slots hold predicates.
+#[inline(always)]
+pub(crate) unsafe fn both_predicates(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(u32, u32) -> u32,
+) -> Executed<Predicate, Predicate, Predicate> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let lanes = f(context.predicate(op.a), context.predicate(op.b));
+        context.set_predicate(op.d, lanes);
+    }
+    Executed::YES
 }
 
 /// What a function gives for each lane.

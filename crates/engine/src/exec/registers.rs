@@ -3,6 +3,8 @@
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
+use super::signature::Operand;
+
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
@@ -68,7 +70,7 @@ impl Drop for Registers {
 /// What a register holds in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
 pub(crate) trait Lane: Copy {
     /// What lies in the slot.
-    type Slot: Copy;
+    type Slot: Copy + Operand;
 
     fn of(slot: Self::Slot) -> Self;
 

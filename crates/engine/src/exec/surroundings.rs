@@ -242,13 +242,13 @@ impl Surroundings<'_> {
     /// The function that runs.
     pub(crate) fn function(&self) -> &str {
         // SAFETY: set when a warp enters an activation, which keeps its program.
-        unsafe { &(*self.program).name }
+        unsafe { &(&*self.program).name }
     }
 
     /// Its number in the module.
     pub(crate) fn function_index(&self) -> u32 {
         // SAFETY: as above.
-        unsafe { (*self.program).index }
+        unsafe { (&*self.program).index }
     }
 
     /// The frames in local memory.

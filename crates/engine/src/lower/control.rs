@@ -132,12 +132,12 @@ impl Lowering<'_> {
         let whole = self.scratch(Kind::Double);
         let run = match special {
             SpecialRegister::Clock | SpecialRegister::Clock64 | SpecialRegister::ClockHi => {
-                handler!(|c, op| {
+                handler!([d: Kind::Double], |c, op| {
                     let now = c.at.launch.started.elapsed().as_nanos() as u64;
                     c.set_running(op.d, &[now; LANES]);
                 })
             }
-            _ => handler!(|c, op| {
+            _ => handler!([d: Kind::Double], |c, op| {
                 let now = std::time::SystemTime::UNIX_EPOCH.elapsed();
                 let now = now.map_or(0, |it| it.as_nanos() as u64);
                 c.set_running(op.d, &[now; LANES]);
@@ -191,7 +191,7 @@ impl Lowering<'_> {
     /// Each launch has its own.
     fn address_of_panic_record(&mut self, offset: i64) -> u32 {
         let address = self.scratch(Kind::Double);
-        let run = handler!(|c, op| {
+        let run = handler!([d: Kind::Double], |c, op| {
             let record = c.at.launch.panic_record;
             *c.slot_mut(op.d) = [record.wrapping_add(op.aux); LANES];
         });
@@ -202,7 +202,7 @@ impl Lowering<'_> {
     fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {
         let offset = i64::from(self.locals.offset(index)) + offset;
         let address = self.scratch(Kind::Double);
-        let run = handler!(|c, op| {
+        let run = handler!([d: Kind::Double], |c, op| {
             let frame = u64::from(c.at.local.frame);
             *c.slot_mut(op.d) = [frame.wrapping_add(op.aux); LANES];
         });

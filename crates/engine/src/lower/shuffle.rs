@@ -4,9 +4,11 @@ use ptx::{Operand, Shfl, ShuffleMode};
 
 use super::handler::handler;
 use super::{Lowered, Lowering};
-use crate::exec::op::{Context, Handler, Op, each_lane, lanes_where};
+use crate::exec::op::{Context, Op, each_lane, lanes_where};
 use crate::exec::program::Meeting;
 use crate::exec::registers::{Kind, LANES};
+use crate::exec::signature::Aux;
+use crate::exec::signature::Handler;
 
 impl Lowering<'_> {
     pub(super) fn shfl(&mut self, it: &Shfl) -> Lowered<()> {
@@ -76,10 +78,18 @@ unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: Shu
 /// What shuffles by amounts and bounds that lie in slots.
 fn by_lane(mode: ShuffleMode) -> Handler {
     match mode {
-        ShuffleMode::Up => handler!(|c, op| shuffle(c, op, ShuffleMode::Up)),
-        ShuffleMode::Down => handler!(|c, op| shuffle(c, op, ShuffleMode::Down)),
-        ShuffleMode::Butterfly => handler!(|c, op| shuffle(c, op, ShuffleMode::Butterfly)),
-        ShuffleMode::Index => handler!(|c, op| shuffle(c, op, ShuffleMode::Index)),
+        ShuffleMode::Up => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Up))
+        }
+        ShuffleMode::Down => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Down))
+        }
+        ShuffleMode::Butterfly => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Butterfly))
+        }
+        ShuffleMode::Index => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Index))
+        }
     }
 }
 
@@ -93,11 +103,11 @@ fn fixed(it: &Shfl) -> Option<Handler> {
     macro_rules! by {
         ($f:ident) => {
             match amount {
-                1 => handler!(|c, op| fixed_shuffle(c, op, $f::<1>)),
-                2 => handler!(|c, op| fixed_shuffle(c, op, $f::<2>)),
-                4 => handler!(|c, op| fixed_shuffle(c, op, $f::<4>)),
-                8 => handler!(|c, op| fixed_shuffle(c, op, $f::<8>)),
-                16 => handler!(|c, op| fixed_shuffle(c, op, $f::<16>)),
+                1 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<1>)),
+                2 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<2>)),
+                4 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<4>)),
+                8 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<8>)),
+                16 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<16>)),
                 _ => return None,
             }
         };
