@@ -124,9 +124,9 @@ pub(crate) enum Space {
 /// kinds; `a` holds addresses.
 #[inline(always)]
 pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let access = unsafe { &*context.at.accesses.add(op.aux as usize) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let base = unsafe { context.slot::<u64>(op.a) };
     let offset = access.offset as u64;
     let mut addresses = [0; LANES];
@@ -136,7 +136,7 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
     let bytes = access.bytes();
     let mask = context.mask;
     if access.space == Space::Generic {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { generic(context, op, access, addresses, bytes) };
         return;
     }
@@ -146,11 +146,11 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
             false => cluster::of_window(context, addresses[lane]),
         };
         let places: [(Option<u64>, u64); LANES] = std::array::from_fn(of);
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_cluster(context, op, access, &places, mask, bytes) };
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { in_space(context, op, access, access.space, &addresses, mask, bytes) };
 }
 
@@ -185,7 +185,7 @@ unsafe fn in_cluster(
                 }
             }
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, Space::Shared, &offsets, lanes, bytes) };
         (context.at.shared, context.at.owner) = (own, None);
     }
@@ -205,7 +205,7 @@ unsafe fn generic(
     let mask = context.mask;
     let high = lanes_of(mask).fold(0, |high, lane| high | addresses[lane]);
     if high < windows::SHARED {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, Space::Global, &addresses, mask, bytes) };
         return;
     }
@@ -232,7 +232,7 @@ unsafe fn generic(
             let others = lanes_of(lanes)
                 .filter(|&lane| places[lane].0.is_some())
                 .fold(0, |lanes, lane| lanes | 1 << lane);
-            // SAFETY: the caller's contract.
+            // SAFETY: the operation is the one that this function was given, of a verified program.
             unsafe { in_cluster(context, op, access, &places, others, bytes) };
             lanes &= !others;
         }
@@ -249,7 +249,7 @@ unsafe fn generic(
                 addresses[lane] &= windows::OFFSET;
             }
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, space, &addresses, lanes, bytes) };
     }
 }
@@ -269,7 +269,7 @@ unsafe fn in_space(
     bytes: u32,
 ) {
     let lanes = Lanes::new(addresses, mask, bytes);
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let resolved = unsafe { resolve(context, op, access, space, &lanes) };
     if let Err(fault) = resolved {
         context.fault(Failure::Memory(fault), op.instruction);
@@ -348,7 +348,7 @@ pub(super) unsafe fn observe(
     if context.at.counting.is_some() {
         super::counted::access(context, op, access, space, lanes);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     context.at.checking.is_none() || unsafe { check(context, op, access, space, lanes) }
 }
 
@@ -364,7 +364,7 @@ pub(super) unsafe fn check(
     lanes: &Lanes<'_>,
 ) -> bool {
     let host = Host::of(context, space, lanes.addresses);
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { checked::check(context, op, access, space, lanes, &host) }
 }
 

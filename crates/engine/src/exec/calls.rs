@@ -245,7 +245,7 @@ impl Warp {
 unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mask: u32) {
     for word in 0..given.count.min(taken.count) {
         let offset = word * Kind::Word.bytes();
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         unsafe {
             let given = *from
                 .add((given.slot + offset) as usize)

@@ -43,7 +43,7 @@ impl Context<'_> {
     /// The slot holds lanes of this type, and lies in the registers.
     #[inline(always)]
     pub(crate) unsafe fn slot<T: Copy>(&self, slot: u32) -> &[T; LANES] {
-        // SAFETY: the caller's contract; slots are aligned to 64 bytes.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots; slots are aligned to 64 bytes.
         unsafe { &*self.registers.add(slot as usize).cast() }
     }
 
@@ -53,7 +53,8 @@ impl Context<'_> {
     /// As for [`Context::slot`].
     #[inline(always)]
     pub(crate) unsafe fn slot_mut<T: Copy>(&mut self, slot: u32) -> &mut [T; LANES] {
-        // SAFETY: the caller's contract; the registers are this warp's alone.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots; the registers are this
+        // warp's alone.
         unsafe { &mut *self.registers.add(slot as usize).cast() }
     }
 
@@ -63,7 +64,7 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn predicate(&self, slot: u32) -> u32 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { *self.registers.add(slot as usize).cast() }
     }
 
@@ -73,7 +74,7 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn set_predicate(&mut self, slot: u32, lanes: u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { *self.registers.add(slot as usize).cast() = lanes };
     }
 
@@ -83,10 +84,10 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn set_predicate_of_running(&mut self, slot: u32, lanes: u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let before = unsafe { self.predicate(slot) };
         let after = before & !self.mask | lanes & self.mask;
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { self.set_predicate(slot, after) };
     }
 
@@ -97,7 +98,7 @@ impl Context<'_> {
     #[inline(always)]
     pub(crate) unsafe fn set_running<T: Copy>(&mut self, slot: u32, lanes: &[T; LANES]) {
         let mask = self.mask;
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let all = unsafe { self.slot_mut::<T>(slot) };
         if mask == FULL {
             *all = *lanes;
@@ -128,10 +129,10 @@ pub(crate) unsafe fn unary<A: Lane, D: Lane>(
     op: &Op,
     f: impl Fn(A) -> D,
 ) -> Executed<D::Slot, A::Slot> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     let d = each_lane(|lane| f(A::of(a[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
     Executed::YES
 }
@@ -146,12 +147,12 @@ pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
     op: &Op,
     f: impl Fn(A, B) -> D,
 ) -> Executed<D::Slot, A::Slot, B::Slot> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
     Executed::YES
 }
@@ -166,14 +167,14 @@ pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
     op: &Op,
     f: impl Fn(A, B, C) -> D,
 ) -> Executed<D::Slot, A::Slot, B::Slot, C::Slot> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let c = unsafe { context.slot::<C::Slot>(op.c) };
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
     Executed::YES
 }
@@ -188,12 +189,12 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
     op: &Op,
     f: impl Fn(A, B) -> bool,
 ) -> Executed<Predicate, A::Slot, B::Slot> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
     let lanes = lanes_where(|lane| f(A::of(a[lane]), B::of(b[lane])));
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { context.set_predicate(op.d, lanes) };
     Executed::YES
 }
@@ -208,7 +209,7 @@ pub(crate) unsafe fn predicates(
     op: &Op,
     f: impl Fn(u32) -> u32,
 ) -> Executed<Predicate, Predicate> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let lanes = f(context.predicate(op.a));
         context.set_predicate(op.d, lanes);
@@ -226,7 +227,7 @@ pub(crate) unsafe fn both_predicates(
     op: &Op,
     f: impl Fn(u32, u32) -> u32,
 ) -> Executed<Predicate, Predicate, Predicate> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let lanes = f(context.predicate(op.a), context.predicate(op.b));
         context.set_predicate(op.d, lanes);
@@ -284,7 +285,7 @@ pub(crate) fn signs(lanes: &[u32; LANES]) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
     for op in ops {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe { (op.run)(context, op) };
     }
 }
@@ -296,7 +297,7 @@ pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
 #[inline(always)]
 pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
     for op in ops {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe {
             match op.writes {
                 None => (op.run)(context, op),
@@ -319,12 +320,12 @@ pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
 /// The destination holds lanes of this type.
 #[inline(always)]
 unsafe fn run_keeping<T: Copy>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let before = unsafe { *context.slot::<T>(op.d) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the operations are those of a verified program, which the context has entered.
     unsafe { (op.run)(context, op) };
     let mask = context.mask;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let after = unsafe { context.slot_mut::<T>(op.d) };
     keep(after, &before, !mask);
 }

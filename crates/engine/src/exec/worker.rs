@@ -268,7 +268,7 @@ fn counted_on(first: [u32; 3], [width, height, _]: [u32; 3]) -> [[u32; 3]; LANES
 /// # Safety
 /// The slot is of this kind.
 unsafe fn broadcast(context: &mut Context<'_>, slot: u32, kind: Kind, bits: u128) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the operations are those of a verified program, which the context has entered.
     unsafe {
         match kind {
             Kind::Predicate => context.set_predicate(slot, bits as u32),
@@ -286,7 +286,7 @@ impl Runners {
             #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
             // SAFETY: as for `run_masked`; the processor has been asked.
             unsafe fn masked(context: &mut Context<'_>, ops: &[Op]) {
-                // SAFETY: the caller's contract.
+                // SAFETY: the operations are those of a verified program, which the context has entered.
                 unsafe { op::run_masked(context, ops) }
             }
             if crate::lower::handler::has_vectors() {

@@ -225,7 +225,7 @@ fn truth(it: bool) -> u32 {
 /// # Safety
 /// The slot holds words.
 unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let masks = unsafe { context.slot::<u32>(slot) };
     masks[context.mask.trailing_zeros() as usize & 31] & context.at.live
 }
@@ -235,7 +235,7 @@ unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
 /// # Safety
 /// The slot holds a predicate.
 unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let lanes = unsafe { context.predicate(slot) };
     if negated == 0 { lanes } else { !lanes }
 }
@@ -243,7 +243,7 @@ unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
 /// # Safety
 /// `a` holds `T`, the others words.
 unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u32, members: u32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<T>(a);
         let members = members_of(context, members);
@@ -264,7 +264,7 @@ unsafe fn match_all<T: Copy + PartialEq>(
     members: u32,
     p: u32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<T>(a);
         let members = members_of(context, members);

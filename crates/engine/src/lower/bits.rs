@@ -100,7 +100,7 @@ impl Lowering<'_> {
 /// `a`, `b` and `d` hold lanes of the type, `c` and `aux` words.
 #[inline(always)]
 unsafe fn inserted<T: Lane + Word>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (a, b) = (context.slot::<T::Slot>(op.a), context.slot::<T::Slot>(op.b));
         let (position, length) = (

@@ -117,7 +117,7 @@ unsafe fn chained<T: Lane>(
     f: impl Fn(T, T, T, bool) -> (T, bool),
 ) {
     let slot = (op.aux >> SLOT) as u32;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         let carried = if op.aux & IN != 0 {
             context.predicate(slot)

@@ -297,7 +297,7 @@ fn truths(destination: Type, comparisons: usize) -> Option<[u32; 2]> {
 /// `a` and `b` hold predicates, `d` words.
 #[inline(always)]
 unsafe fn chosen(context: &mut Context<'_>, op: &Op) -> Executed<u32, Predicate, Predicate> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (lower, upper) = (context.predicate(op.a), context.predicate(op.b));
         let mut all = [0; LANES];
@@ -317,7 +317,7 @@ unsafe fn chosen(context: &mut Context<'_>, op: &Op) -> Executed<u32, Predicate,
 #[inline(always)]
 unsafe fn widened<H: Half>(context: &mut Context<'_>, op: &Op, shift: u32) -> Executed<u32, u32> {
     let ftz = op.aux != 0;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         unary(context, op, |a: u32| {
             let half = (a >> shift) as u16;

@@ -220,7 +220,7 @@ unsafe fn of_lanes(context: &mut Context<'_>, op: &Op, lanes: u32) {
         return;
     }
     context.mask &= lanes;
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { access::access(context, op) };
     context.mask = mask;
 }

@@ -57,7 +57,7 @@ pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) ->
 /// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
 #[inline(always)]
 unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: ShuffleMode) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<u32>(op.a);
         let amounts = context.slot::<u32>(op.b);
@@ -128,7 +128,7 @@ unsafe fn fixed_shuffle(
     op: &Op,
     f: impl Fn(&[u32; LANES]) -> ([u32; LANES], u32),
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (shuffled, within) = f(context.slot(op.a));
         context.set_running(op.d, &shuffled);

@@ -2,6 +2,7 @@
 
 mod declarations;
 mod parameters;
+mod tensor_maps;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ struct Loaded {
 
 /// Loads a module of this body.
 fn load(body: &str) -> Result<Loaded, LoadError> {
-    load_for("9.0", "sm_90", body)
+    load_for("9.0", "sm_90a", body)
 }
 
 fn load_for(version: &str, target: &str, body: &str) -> Result<Loaded, LoadError> {
