@@ -14,7 +14,7 @@ use engine::memory::{Contents, Direction};
 
 use super::checking::Order;
 use super::context::Owned;
-use super::emulator::{self, Emulated};
+use super::emulator::Emulated;
 use super::error::{checked, during};
 use super::{Device, DriverError};
 
@@ -168,7 +168,7 @@ impl Device {
             None => {
                 let memory = Emulated::new(self.number, bytes, contents);
                 Storage::Host(
-                    memory.map_err(|_| self.out_of_memory(bytes, emulator::free_memory()))?,
+                    memory.map_err(|_| self.out_of_memory(bytes, engine::memory::free_bytes()))?,
                 )
             }
         };

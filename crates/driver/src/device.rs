@@ -350,7 +350,7 @@ impl Device {
     pub fn free_memory(&self) -> Result<u64, DriverError> {
         match &self.gpu {
             Some(gpu) => gpu.free_memory(),
-            None => Ok(emulator::free_memory()),
+            None => Ok(engine::memory::free_bytes()),
         }
     }
 
@@ -406,6 +406,7 @@ impl Device {
 
     /// Memory of the host in place of the device's: the emulator's.
     pub(crate) fn emulated<T: Clone>(&self, len: usize, value: T) -> Result<Vec<T>, DriverError> {
-        host_memory(len, value).map_err(|bytes| self.out_of_memory(bytes, emulator::free_memory()))
+        host_memory(len, value)
+            .map_err(|bytes| self.out_of_memory(bytes, engine::memory::free_bytes()))
     }
 }

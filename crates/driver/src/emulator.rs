@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -35,7 +34,7 @@ pub(super) fn properties(
         name: format!("{}{number}{of} ({cores} cores)", DeviceProperties::EMULATOR),
         compute_capability: (capability.major(), capability.minor()),
         multiprocessors: cores as u32,
-        memory_bytes: memory_info("MemTotal").unwrap_or(0),
+        memory_bytes: engine::memory::system_bytes("MemTotal").unwrap_or(0),
         limits: Limits::of(capability)?,
         gpu: None,
     })
@@ -247,37 +246,10 @@ impl fmt::Debug for Kernels {
     }
 }
 
-/// Bytes that can be allocated without swapping, and within the limit of the process's addresses, if
-/// it has one (`ulimit -v`); no limit is known where the system does not say.
 /// See [`Device::offset_in_allocation`](super::Device::offset_in_allocation).
 pub(super) fn offset_in_allocation(address: u64) -> Option<u64> {
     // No allocation begins where another ends.
     let before = address.checked_sub(1)?;
     let found = memory().find(address).or_else(|| memory().find(before))?;
     Some(address - found.start)
-}
-
-pub(super) fn free_memory() -> u64 {
-    let available = memory_info("MemAvailable").unwrap_or(u64::MAX);
-    available.min(free_addresses().unwrap_or(u64::MAX))
-}
-
-fn free_addresses() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let mut lines = limits.lines();
-    let line = lines.find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let mut lines = status.lines();
-    let used = lines.find_map(|line| line.strip_prefix("VmSize:"))?;
-    let kib: u64 = used.split_whitespace().next()?.parse().ok()?;
-    Some(limit.saturating_sub(kib * 1024))
-}
-
-/// A line of `/proc/meminfo`, in bytes.
-fn memory_info(name: &str) -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }

@@ -172,7 +172,7 @@ pub fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
 /// Bytes of this host's memory that can be allocated without swapping, and within the limit of this
 /// process's addresses.
 pub fn free_host_memory() -> u64 {
-    emulator::free_memory()
+    engine::memory::free_bytes()
 }
 
 /// What is known of every GPU of this machine, in order.

@@ -92,7 +92,9 @@ impl Record {
             (record.address(), size_of::<Variable>(), Kind::Variable),
         ] {
             let label = Label::new("", 1);
-            memory().adopt(address, bytes as u64, kind, label, Protection::ReadWrite);
+            // SAFETY: both are boxes of so many bytes, which the record keeps until it disowns them; nobody
+            // borrows them: `take` reads and writes them through pointers.
+            unsafe { memory().adopt(address, bytes as u64, kind, label, Protection::ReadWrite) };
         }
         record
     }

@@ -124,7 +124,8 @@ impl<S: Signature> Emulated<S> {
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
         let views = (self.entry.memory())(arguments);
-        let lent = Lent::all(&views);
+        // SAFETY: the caller's contract: the arguments' memory lives until the launch has ended, and `lent` ends here.
+        let lent = unsafe { Lent::all(&views) };
         let shape = engine::Shape {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -239,7 +240,10 @@ struct Lent {
 
 impl Lent {
     /// Names the device's memory among a launch's views, and lends it the rest.
-    fn all(views: &[cuda_std::launch::Memory]) -> Vec<Lent> {
+    ///
+    /// # Safety
+    /// The views' memory lives as long as what is returned, and a kernel may reach it meanwhile.
+    unsafe fn all(views: &[cuda_std::launch::Memory]) -> Vec<Lent> {
         let mut of_host = Vec::new();
         for view in views {
             let label = Label::new(view.parameter, view.element_bytes as u32);
@@ -251,13 +255,17 @@ impl Lent {
                 of_host.push((start..end, label));
             }
         }
-        let lend = |(bytes, label)| Lent::new(bytes, label);
+        // SAFETY: the caller's contract, of views that were united.
+        let lend = |(bytes, label)| unsafe { Lent::new(bytes, label) };
         united(of_host).into_iter().map(lend).collect()
     }
 
-    fn new(bytes: Range<u64>, label: Label) -> Lent {
+    /// # Safety
+    /// As for [`Lent::all`].
+    unsafe fn new(bytes: Range<u64>, label: Label) -> Lent {
         let (start, len) = (bytes.start, bytes.end - bytes.start);
-        emulator::memory().adopt(start, len, Kind::Host, label, Protection::ReadWrite);
+        // SAFETY: the bytes live as long as this, whose end disowns them, by the contract of `new`.
+        unsafe { emulator::memory().adopt(start, len, Kind::Host, label, Protection::ReadWrite) };
         Lent { start }
     }
 }

@@ -13,13 +13,13 @@ use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
-use crate::exec::surroundings::{Checking, Held, Launch as Launched, coordinates};
+use crate::exec::surroundings::{Checking, Held, Launch as Launched, Parameters, coordinates};
 use crate::exec::worker::{Code, Crew};
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;
-use crate::memory::FaultClass;
-use crate::module::{Kernel, parameter_offsets, place_of};
+use crate::memory::{FaultClass, free_bytes};
+use crate::module::{Kernel, place_of};
 use crate::schedule::Schedule;
 
 /// The shape of a launch, in the order x, y, z.
@@ -123,13 +123,10 @@ impl Kernel {
     /// # Safety
     /// There is an address for each parameter, and at each as many bytes as it has.
     pub unsafe fn pack(&self, addresses: &[*const u8]) -> Vec<u8> {
-        let function = self.code.function();
-        let (offsets, bytes) = parameter_offsets(function);
-        let mut packed = vec![0; bytes as usize];
-        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses)
-        {
-            let to = &mut packed[offset as usize..][..parameter.bytes as usize];
-            // SAFETY: the caller's contract.
+        let mut packed = vec![0; self.code.parameter_bytes() as usize];
+        for (parameter, address) in self.code.parameters.iter().zip(addresses) {
+            let to = &mut packed[parameter.offset as usize..][..parameter.bytes as usize];
+            // SAFETY: at each address there are as many bytes as the parameter has, by the contract of `pack`.
             unsafe { to.as_mut_ptr().copy_from_nonoverlapping(*address, to.len()) };
         }
         packed
@@ -197,7 +194,7 @@ impl Kernel {
         checks: Option<Checks<'_>>,
         counts: Option<&Mutex<Tally>>,
     ) -> Result<(), LaunchError> {
-        let expected = parameter_offsets(self.code.function()).1;
+        let expected = self.code.parameter_bytes();
         if expected as usize != parameters.len() {
             let (kernel, given) = (self.name().to_owned(), parameters.len());
             return Err(LaunchError::Parameters {
@@ -217,7 +214,8 @@ impl Kernel {
             block: shape.block,
             static_shared: self.static_shared(),
             dynamic_shared: shape.dynamic_shared,
-            parameters: parameters.to_vec(),
+            parameters: Parameters::new(parameters),
+            parameter_bounds: &self.code.parameters,
             panic_record: options
                 .panic_record
                 .unwrap_or_else(|| self.code.panic_record()),
@@ -242,6 +240,7 @@ impl Kernel {
             _ => 1,
         };
         let workers = cores.min(launch.blocks() / together).max(1);
+        self.check_registers(&launch, program.register_bytes, workers)?;
         let looks = Looks::new(workers as usize);
         let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
@@ -282,8 +281,7 @@ impl Kernel {
                 operation,
                 fixed,
             }) => {
-                let (offsets, _) = parameter_offsets(self.code.function());
-                let offset = |it: usize| offsets.get(it).copied();
+                let offset = |it: usize| self.code.parameters.get(it).map(|it| it.offset);
                 let shape = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
@@ -313,6 +311,31 @@ impl Kernel {
                 Err(self.error(*failed, shape))
             }
             None => lost.map_err(|finding| self.found(finding, shape)),
+        }
+    }
+
+    /// Refuses a launch whose first blocks need more memory for registers than is free.
+    fn check_registers(
+        &self,
+        launch: &Launched<'_>,
+        bytes: u32,
+        workers: u64,
+    ) -> Result<(), LaunchError> {
+        // To ask the system takes longer than a small launch.
+        const LARGE: u64 = 64 << 20;
+        let warps =
+            workers * launch.together() * u64::from(launch.threads_per_block().div_ceil(32));
+        let actual = warps * u64::from(bytes);
+        if actual < LARGE {
+            return Ok(());
+        }
+        match free_bytes() {
+            free if actual > free => Err(LaunchError::Registers {
+                kernel: self.name().to_owned(),
+                actual,
+                free,
+            }),
+            _ => Ok(()),
         }
     }
 

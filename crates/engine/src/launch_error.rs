@@ -109,7 +109,17 @@ pub enum LaunchError {
         /// The most that are allowed.
         limit: u32,
     },
-    /// The kernel has an instruction that the engine does not execute.
+    /// More registers than the host has memory for.
+    #[error("{kernel}: {actual} bytes of registers; {free} bytes of memory are free")]
+    Registers {
+        /// The kernel.
+        kernel: String,
+        /// Of the blocks that begin at once.
+        actual: u64,
+        /// What there is.
+        free: u64,
+    },
+    /// A function of the kernel cannot be made into what the engine executes.
     #[error(transparent)]
-    Unsupported(#[from] crate::Unsupported),
+    Unlowered(#[from] crate::Unlowered),
 }

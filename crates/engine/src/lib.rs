@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod check;
 pub mod count;
+mod declarations;
 mod exec;
 mod launch;
 mod launch_error;
@@ -12,12 +13,15 @@ pub mod memory;
 mod module;
 mod schedule;
 mod source;
+#[cfg(test)]
+mod tests;
 
+pub use declarations::TooLarge;
 pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, Options, Shape, cores};
 pub use launch_error::LaunchError;
-pub use lower::Unsupported;
-pub use module::{Kernel, LoadError, Module, PANIC_RECORD};
+pub use lower::{Internal, Unlowered, Unsupported};
+pub use module::{Kernel, LoadError, Module, NoVariable, PANIC_RECORD};
 pub use schedule::{
     Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,
 };

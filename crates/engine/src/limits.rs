@@ -2,7 +2,7 @@
 
 use crate::launch::{Options, Shape};
 use crate::launch_error::LaunchError;
-use crate::module::{Kernel, parameter_offsets};
+use crate::module::Kernel;
 
 /// Threads of a block, on all GPUs.
 const MOST_THREADS: u64 = 1024;
@@ -17,8 +17,13 @@ const MOST_TOGETHER: u32 = 16;
 /// Bytes of local memory of a thread, on all GPUs.
 pub(crate) const MOST_LOCAL_BYTES: u32 = 512 << 10;
 
-/// Bytes of a kernel's parameters, from compute capability 7.0 on.
-const MOST_PARAMETER_BYTES: u32 = 32_764;
+/// Bytes of a kernel's parameters, by the version of the PTX and the compute capability.
+pub(crate) fn most_parameter_bytes(version: (u32, u32), arch: u32) -> u64 {
+    match version >= (8, 1) && arch >= 70 {
+        true => 32_764,
+        false => 4352,
+    }
+}
 
 impl Kernel {
     /// The most threads of a block that it is compiled for, if it says so (`.maxntid`).
@@ -57,19 +62,15 @@ impl Kernel {
                 limit,
             });
         }
-        let (what, actual, limit) = match parameter_offsets(self.code.function()).1 {
-            bytes if bytes > MOST_PARAMETER_BYTES => ("parameters", bytes, MOST_PARAMETER_BYTES),
-            _ if local_bytes > MOST_LOCAL_BYTES => {
-                ("local memory a thread", local_bytes, MOST_LOCAL_BYTES)
-            }
-            _ => return Ok(()),
-        };
-        Err(LaunchError::Bytes {
-            kernel,
-            what,
-            actual,
-            limit,
-        })
+        match local_bytes > MOST_LOCAL_BYTES {
+            true => Err(LaunchError::Bytes {
+                kernel,
+                what: "local memory a thread",
+                actual: local_bytes,
+                limit: MOST_LOCAL_BYTES,
+            }),
+            false => Ok(()),
+        }
     }
 
     /// How many blocks begin together as a cluster; 0 where the kernel knows of none.

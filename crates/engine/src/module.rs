@@ -10,8 +10,9 @@ use ptx::{
     Symbol, Variable,
 };
 
+use crate::declarations::{self, TooLarge};
 use crate::exec::program::Program;
-use crate::lower::{self, Unsupported};
+use crate::lower::{self, Unlowered};
 use crate::memory::{self, Kind, Label, Memory, Protection};
 use crate::source;
 
@@ -63,6 +64,31 @@ pub enum LoadError {
     /// It is of a kind that the emulator does not take.
     #[error("the PTX cannot be loaded: {0}")]
     Refused(String),
+    /// It declares what no GPU has room for.
+    #[error("the PTX cannot be loaded: {0}")]
+    TooLarge(#[from] TooLarge),
+    /// Its global variables need more memory than is free.
+    #[error(
+        "the PTX cannot be loaded: `{variable}` has {bytes} bytes; {free} bytes of memory are free"
+    )]
+    NoMemory {
+        /// The variable.
+        variable: String,
+        /// Its bytes.
+        bytes: u64,
+        /// What there is.
+        free: u64,
+    },
+}
+
+/// Bytes of memory that are not those of a variable of the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address:#x} lie in no variable of the module")]
+pub struct NoVariable {
+    /// Where.
+    pub address: u64,
+    /// How many.
+    pub bytes: usize,
 }
 
 /// A module of PTX with its variables in memory.
@@ -93,14 +119,16 @@ struct Parsed {
 }
 
 impl Parsed {
-    /// Reads PTX. What was read last is kept, because tests open a device again and again.
-    fn of(text: &str) -> Result<Arc<Parsed>, ptx::ParseError> {
+    /// Reads PTX, of which every declaration fits a GPU. What was read last is kept, because tests open a device
+    /// again and again.
+    fn of(text: &str) -> Result<Arc<Parsed>, LoadError> {
         static LAST: Mutex<Option<Arc<Parsed>>> = Mutex::new(None);
         let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last().as_ref().filter(|it| it.text == text) {
             return Ok(Arc::clone(known));
         }
         let ptx = ptx::parse(text)?;
+        declarations::check(&ptx)?;
         let parsed = Arc::new(Parsed {
             ptx,
             text: text.to_owned(),
@@ -138,16 +166,18 @@ pub(crate) struct Code {
     offsets: HashMap<Shared, u32>,
     /// What the offset of dynamic shared memory is a multiple of.
     dynamic_alignment: u32,
+    /// Where the kernel's parameters lie.
+    pub(crate) parameters: Vec<ParameterBounds>,
     /// Whether its module has instructions on clusters.
     pub(crate) needs_clusters: bool,
     /// Whether its module reads where a cooperative grid's workspace is.
     pub(crate) asks_for_workspace: bool,
-    programs: Vec<OnceLock<Result<Arc<Program>, Unsupported>>>,
+    programs: Vec<OnceLock<Result<Arc<Program>, Unlowered>>>,
 }
 
 /// A variable in shared memory: of the module, or of a function's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Shared {
+pub(crate) enum Shared {
     Module(u32),
     Body(u32, u32),
 }
@@ -248,21 +278,26 @@ impl Module {
         Some(unsafe { std::slice::from_raw_parts(from, bytes as usize) }.to_vec())
     }
 
-    /// Sets bytes of a variable, before launches.
+    /// Sets bytes of one of the module's own variables in global or constant memory, before launches.
     ///
-    /// # Panics
-    /// There are not so many bytes of a variable at the address.
-    pub fn write(&self, address: u64, bytes: &[u8]) {
-        let of = self.loaded.memory.find(address);
-        let is_inside = of.is_some_and(|it| it.holds(address, bytes.len() as u64));
-        assert!(
-            is_inside,
-            "{} bytes at {address:#x}, of no variable",
-            bytes.len()
-        );
+    /// # Errors
+    /// They do not all lie in one of its variables.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Result<(), NoVariable> {
+        let variables = &self.loaded.parsed.ptx.variables;
+        let holds = |(start, variable): (&Option<u64>, &Variable)| {
+            let offset = start.and_then(|start| address.checked_sub(start));
+            let end = offset.and_then(|offset| offset.checked_add(bytes.len() as u64));
+            end.is_some_and(|end| end <= variable.bytes)
+        };
+        if !self.loaded.addresses.iter().zip(variables).any(holds) {
+            let bytes = bytes.len();
+            return Err(NoVariable { address, bytes });
+        }
         let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: the variable's memory, which the module keeps.
+        // SAFETY: the bytes lie in a variable of the module by the search above; `Loaded::store` has given it room
+        // for all of its bytes, which the module keeps.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(())
     }
 }
 
@@ -290,8 +325,15 @@ impl Loaded {
             }
             let label = Label::new(&source::name_of(&variable.name), variable.ty.bytes());
             let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
-            let address = self.store(bytes, alignment);
-            self.memory.adopt(address, bytes, kind, label, protection);
+            let address = self
+                .store(bytes, alignment)
+                .map_err(|free| LoadError::NoMemory {
+                    variable: self.parsed.ptx.variables[index].name.clone(),
+                    bytes,
+                    free,
+                })?;
+            // SAFETY: `store` has given it room for so many bytes, which the module keeps until it disowns them.
+            unsafe { self.memory.adopt(address, bytes, kind, label, protection) };
             self.addresses[index] = Some(address);
         }
         for index in 0..self.parsed.ptx.variables.len() {
@@ -302,26 +344,39 @@ impl Loaded {
                 continue;
             };
             let mut bytes = initial.bytes.clone();
+            if bytes.len() as u64 > self.parsed.ptx.variables[index].bytes {
+                let name = &self.parsed.ptx.variables[index].name;
+                return Err(LoadError::Refused(format!(
+                    "`{name}` has more first values than bytes"
+                )));
+            }
             for relocation in &initial.relocations {
                 let value = self.relocated(relocation)?.to_le_bytes();
                 let (at, count) = (relocation.offset as usize, usize::from(relocation.bytes));
                 bytes[at..at + count].copy_from_slice(&value[..count]);
             }
             let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-            // SAFETY: `store` has given it room for the variable, and nothing runs yet.
+            // SAFETY: `store` has given it room for the variable's bytes, which are no fewer by the check above,
+            // and nothing runs yet.
             unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
         Ok(())
     }
 
     /// Room of its own for a variable: zeros, with some at both ends that belong to nobody.
-    fn store(&mut self, bytes: u64, alignment: u64) -> u64 {
+    ///
+    /// # Errors
+    /// So many bytes are not free; gives how many are.
+    fn store(&mut self, bytes: u64, alignment: u64) -> Result<u64, u64> {
         const GUARD: u64 = 512;
-        let count = (bytes + 2 * GUARD + alignment).div_ceil(16);
-        let mut room = vec![0u128; count as usize].into_boxed_slice();
+        let taken = bytes
+            .checked_add(2 * GUARD)
+            .and_then(|bytes| bytes.checked_add(alignment));
+        let room = taken.and_then(|taken| memory::zeros(taken.div_ceil(16)));
+        let mut room = room.ok_or_else(memory::free_bytes)?;
         let start = room.as_mut_ptr().expose_provenance() as u64;
         self.storage.push(room);
-        (start + GUARD).next_multiple_of(alignment.max(1))
+        Ok((start + GUARD).next_multiple_of(alignment.max(1)))
     }
 
     fn relocated(&self, relocation: &Relocation) -> Result<u64, LoadError> {
@@ -369,6 +424,7 @@ impl Code {
             shared: Vec::new(),
             offsets: HashMap::new(),
             dynamic_alignment: 1,
+            parameters: parameter_bounds(&loaded.parsed.ptx.functions[kernel as usize]),
             needs_clusters: lower::cluster::needs_clusters(&loaded.parsed.ptx),
             asks_for_workspace: loaded.parsed.text.contains("%envreg"),
             programs: loaded
@@ -407,6 +463,11 @@ impl Code {
     /// Where shared variables lie, with so many bytes behind them that a launch asks for.
     pub(crate) fn layout(&self, dynamic: u32) -> memory::Shared {
         memory::Shared::aligned(&self.shared, dynamic, SHARED_GAP, self.dynamic_alignment)
+    }
+
+    /// Bytes of the parameters of a launch.
+    pub(crate) fn parameter_bytes(&self) -> u32 {
+        self.parameters.last().map_or(0, |it| it.offset + it.bytes)
     }
 
     pub(crate) fn function(&self) -> &Function {
@@ -482,21 +543,24 @@ impl Code {
     }
 
     /// The program of the kernel.
-    pub(crate) fn kernel(&self) -> Result<Arc<Program>, Unsupported> {
+    pub(crate) fn kernel(&self) -> Result<Arc<Program>, Unlowered> {
         self.program(self.kernel)
     }
 
     /// The program of a function, made when it is first asked for.
-    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unsupported> {
-        let made = self.programs[function as usize].get_or_init(|| {
-            let layout = Layout {
-                module: &self.loaded.parsed.ptx,
-                text: &self.loaded.parsed.text,
-                code: self,
-            };
-            lower::lower(&layout, function).map(Arc::new)
-        });
+    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered> {
+        let made = self.programs[function as usize]
+            .get_or_init(|| lower::lower(&self.lowering(), function).map(Arc::new));
         made.clone()
+    }
+
+    /// What lowering asks of the module.
+    pub(crate) fn lowering(&self) -> Layout<'_> {
+        Layout {
+            module: &self.loaded.parsed.ptx,
+            text: &self.loaded.parsed.text,
+            code: self,
+        }
     }
 }
 
@@ -537,7 +601,7 @@ impl Layout<'_> {
 }
 
 impl Shared {
-    fn of(self, module: &ptx::Module) -> &Variable {
+    pub(crate) fn of(self, module: &ptx::Module) -> &Variable {
         match self {
             Shared::Module(index) => &module.variables[index as usize],
             Shared::Body(function, index) => {
@@ -549,7 +613,7 @@ impl Shared {
 }
 
 /// The shared variables that a kernel and the functions that it may call name, in order.
-fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
+pub(crate) fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
     let mut names = BTreeSet::new();
     let mut seen = BTreeSet::from([kernel]);
     let mut left = vec![kernel];
@@ -621,16 +685,32 @@ fn taken(module: &ptx::Module) -> Vec<Symbol> {
         .collect()
 }
 
-/// The offset of each parameter of a kernel among all of them, and the bytes of all.
-pub(crate) fn parameter_offsets(function: &Function) -> (Vec<u32>, u32) {
-    let mut end = 0u32;
-    let mut offsets = Vec::new();
-    for parameter in &function.parameters {
-        let offset = end.next_multiple_of(parameter.alignment.max(1));
-        end = offset + parameter.bytes as u32;
-        offsets.push(offset);
+/// Where a parameter of a kernel lies among all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterBounds {
+    pub(crate) offset: u32,
+    pub(crate) bytes: u32,
+}
+
+impl ParameterBounds {
+    /// Whether so many bytes from an offset among all parameters on lie in it.
+    pub(crate) fn holds(&self, offset: u64, bytes: u32) -> bool {
+        let inside = offset.checked_sub(self.offset.into());
+        let end = inside.and_then(|inside| inside.checked_add(bytes.into()));
+        end.is_some_and(|end| end <= self.bytes.into())
     }
-    (offsets, end)
+}
+
+/// Where each parameter of a kernel lies. `declarations::check` has found that all of them are few.
+pub(crate) fn parameter_bounds(function: &Function) -> Vec<ParameterBounds> {
+    let mut end = 0u32;
+    let bounds = function.parameters.iter().map(|parameter| {
+        let offset = end.next_multiple_of(parameter.alignment.max(1));
+        let bytes = parameter.bytes as u32;
+        end = offset + bytes;
+        ParameterBounds { offset, bytes }
+    });
+    bounds.collect()
 }
 
 /// A kernel of a module.
@@ -649,7 +729,7 @@ impl Kernel {
     ///
     /// # Errors
     /// One of them has an instruction that the engine does not execute.
-    pub fn prepare(&self) -> Result<(), Unsupported> {
+    pub fn prepare(&self) -> Result<(), Unlowered> {
         for function in reached(&self.code.loaded.parsed.ptx, self.code.kernel) {
             self.code.program(function)?;
         }

@@ -69,6 +69,14 @@ pub(crate) enum Act {
     Atomic(Atomic),
 }
 
+impl Access {
+    /// Whether local memory has such accesses: neither atomics nor what orders others.
+    fn may_be_local(&self) -> bool {
+        let is_plain = matches!(self.order, Order::Weak | Order::Volatile);
+        is_plain && !matches!(self.act, Act::Atomic(_))
+    }
+}
+
 impl Act {
     pub(super) fn direction(&self) -> Direction {
         match self {
@@ -116,9 +124,9 @@ pub(crate) enum Space {
 /// kinds; `a` holds addresses.
 #[inline(always)]
 pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let access = unsafe { &*context.at.accesses.add(op.aux as usize) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let base = unsafe { context.slot::<u64>(op.a) };
     let offset = access.offset as u64;
     let mut addresses = [0; LANES];
@@ -128,7 +136,7 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
     let bytes = access.bytes();
     let mask = context.mask;
     if access.space == Space::Generic {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { generic(context, op, access, addresses, bytes) };
         return;
     }
@@ -138,11 +146,11 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
             false => cluster::of_window(context, addresses[lane]),
         };
         let places: [(Option<u64>, u64); LANES] = std::array::from_fn(of);
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_cluster(context, op, access, &places, mask, bytes) };
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { in_space(context, op, access, access.space, &addresses, mask, bytes) };
 }
 
@@ -177,7 +185,7 @@ unsafe fn in_cluster(
                 }
             }
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, Space::Shared, &offsets, lanes, bytes) };
         (context.at.shared, context.at.owner) = (own, None);
     }
@@ -197,7 +205,7 @@ unsafe fn generic(
     let mask = context.mask;
     let high = lanes_of(mask).fold(0, |high, lane| high | addresses[lane]);
     if high < windows::SHARED {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, Space::Global, &addresses, mask, bytes) };
         return;
     }
@@ -224,7 +232,7 @@ unsafe fn generic(
             let others = lanes_of(lanes)
                 .filter(|&lane| places[lane].0.is_some())
                 .fold(0, |lanes, lane| lanes | 1 << lane);
-            // SAFETY: the caller's contract.
+            // SAFETY: the operation is the one that this function was given, of a verified program.
             unsafe { in_cluster(context, op, access, &places, others, bytes) };
             lanes &= !others;
         }
@@ -241,7 +249,7 @@ unsafe fn generic(
                 addresses[lane] &= windows::OFFSET;
             }
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe { in_space(context, op, access, space, &addresses, lanes, bytes) };
     }
 }
@@ -261,7 +269,7 @@ unsafe fn in_space(
     bytes: u32,
 ) {
     let lanes = Lanes::new(addresses, mask, bytes);
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let resolved = unsafe { resolve(context, op, access, space, &lanes) };
     if let Err(fault) = resolved {
         context.fault(Failure::Memory(fault), op.instruction);
@@ -310,6 +318,15 @@ pub(super) unsafe fn resolve(
                 .map_err(|fault| checked::by_root(context, op, access, lanes, fault))
         }
         Space::Shared => context.at.layout.resolve(lanes),
+        Space::Local if !access.may_be_local() => {
+            let (lane, offset) = (lanes.mask.trailing_zeros(), lanes.span().0);
+            Err(Fault {
+                class: FaultClass::AtomicOnLocal,
+                lane,
+                bytes: lanes.bytes,
+                place: Box::new(context.at.frames().place(lane, offset)),
+            })
+        }
         Space::Local => context.at.frames().resolve(lanes),
         Space::Parameters => parameter_bounds(context, lanes, access.act.direction()),
         Space::Generic | Space::Cluster => unreachable!("resolved by the window"),
@@ -331,7 +348,7 @@ pub(super) unsafe fn observe(
     if context.at.counting.is_some() {
         super::counted::access(context, op, access, space, lanes);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     context.at.checking.is_none() || unsafe { check(context, op, access, space, lanes) }
 }
 
@@ -347,7 +364,7 @@ pub(super) unsafe fn check(
     lanes: &Lanes<'_>,
 ) -> bool {
     let host = Host::of(context, space, lanes.addresses);
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { checked::check(context, op, access, space, lanes, &host) }
 }
 
@@ -356,18 +373,30 @@ fn parameter_bounds(
     lanes: &Lanes<'_>,
     direction: Direction,
 ) -> Result<(), Fault> {
-    let (_, last) = lanes.span();
-    let class = match direction {
-        Direction::Write => FaultClass::ReadOnly,
-        Direction::Read if last < context.at.launch.parameters.len() as u64 => return Ok(()),
-        Direction::Read => FaultClass::OutOfBounds,
+    let bounds = context.at.launch.parameter_bounds;
+    let first = lanes.mask.trailing_zeros();
+    let at = lanes.addresses[first as usize];
+    let (class, (lane, address)) = match direction {
+        Direction::Write => (FaultClass::ReadOnly, (first, at)),
+        Direction::Read => {
+            let is_inside = |address: u64| {
+                let mut all = bounds.iter();
+                all.any(|it| it.holds(address, lanes.bytes))
+            };
+            let outside = lanes.each().find(|it| !is_inside(it.1));
+            match (lanes.misaligned(), outside) {
+                (Some(found), _) => (FaultClass::Misaligned, found),
+                (None, Some(found)) => (FaultClass::OutOfBounds, found),
+                (None, None) => return Ok(()),
+            }
+        }
     };
     Err(Fault {
         class,
-        lane: lanes.mask.trailing_zeros(),
+        lane,
         bytes: lanes.bytes,
         place: Box::new(crate::memory::Place {
-            address: last,
+            address,
             below: None,
             above: None,
             by_way_of: None,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::failure::Failure;
 use super::program::{Point, Program};
 use super::registers::{FULL, Registers};
 use crate::memory::Cached;
@@ -58,7 +59,12 @@ pub(crate) struct Activations {
     spare: Vec<(Arc<Program>, Registers)>,
     /// Those of the kernel in the launch before, which hold nothing that this one can use.
     stale: Option<(Arc<Program>, Registers)>,
+    /// Bytes of all registers but those.
+    bytes: u64,
 }
+
+/// Bytes of registers of the functions that a warp is in, or has been in.
+const MOST_REGISTER_BYTES: u64 = 256 << 20;
 
 impl Activations {
     pub(crate) fn get(&self, index: u32) -> &Activation {
@@ -69,16 +75,35 @@ impl Activations {
         self.all[index as usize].as_mut().expect("lanes are in it")
     }
 
-    /// Registers for a program, with whether they are to be filled as new ones.
-    pub(crate) fn registers(&mut self, program: &Arc<Program>) -> (Registers, bool) {
+    /// Registers for the kernel, which are to be filled as new ones.
+    pub(crate) fn registers_of_kernel(&mut self, program: &Arc<Program>) -> Registers {
+        let stale = self.stale.take_if(|it| Arc::ptr_eq(&it.0, program));
+        let registers = stale.map_or_else(|| Registers::new(program.register_bytes), |it| it.1);
+        self.bytes += registers.bytes();
+        registers
+    }
+
+    /// Registers for a function, with whether they are to be filled as new ones.
+    ///
+    /// # Errors
+    /// The functions that the warp is in have too many, or so many bytes are not free.
+    pub(crate) fn registers(
+        &mut self,
+        program: &Arc<Program>,
+    ) -> Result<(Registers, bool), Failure> {
         let spare = self.spare.iter().position(|it| Arc::ptr_eq(&it.0, program));
         if let Some(place) = spare {
-            return (self.spare.swap_remove(place).1, false);
+            return Ok((self.spare.swap_remove(place).1, false));
         }
-        match self.stale.take_if(|it| Arc::ptr_eq(&it.0, program)) {
-            Some((_, registers)) => (registers, true),
-            None => (Registers::new(program.register_bytes as usize), true),
+        let actual = self.bytes + u64::from(program.register_bytes);
+        let limit = MOST_REGISTER_BYTES;
+        let too_many = Failure::Registers { actual, limit };
+        if actual > limit {
+            return Err(too_many);
         }
+        let registers = Registers::try_new(program.register_bytes).ok_or(too_many)?;
+        self.bytes += registers.bytes();
+        Ok((registers, true))
     }
 
     /// Forgets the launch, but for the kernel's registers.
@@ -88,6 +113,7 @@ impl Activations {
         self.all.clear();
         self.free.clear();
         self.spare.clear();
+        self.bytes = 0;
     }
 
     pub(crate) fn add(&mut self, activation: Activation) -> u32 {

@@ -46,7 +46,7 @@ impl Block {
             index: [0; 3],
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
-            shared: Registers::new(shared as usize),
+            shared: Registers::new(shared),
             cluster: None,
             groups: (0..threads.div_ceil(32))
                 .map(|_| AtomicU32::new(0))

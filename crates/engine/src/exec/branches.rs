@@ -1,6 +1,7 @@
 //! Groups at branches.
 
 use super::activation::Group;
+use super::failure::Failure;
 use super::program::Point;
 use super::registers::{LANES, lanes_of};
 use super::warp::Warp;
@@ -34,16 +35,23 @@ impl Warp {
         group
     }
 
+    /// Splits a group by an index of each lane; the part that is furthest back goes on.
+    ///
+    /// # Errors
+    /// The index of a lane lies beyond the last target.
     pub(super) fn switch(
         &mut self,
         mut group: Group,
         index: &[u32; LANES],
         targets: &[u32],
-    ) -> Group {
-        let target = |lane: usize| {
-            let index = (index[lane] as usize).min(targets.len() - 1);
-            targets[index]
-        };
+    ) -> Result<Group, Failure> {
+        let mut blocks = [0; LANES];
+        for lane in lanes_of(group.mask) {
+            blocks[lane] = *targets
+                .get(index[lane] as usize)
+                .ok_or_else(|| beyond(index[lane], targets.len()))?;
+        }
+        let target = |lane: usize| blocks[lane];
         let mut rest = group.mask;
         let mut parts: Vec<(u32, u32)> = Vec::new();
         while rest != 0 {
@@ -63,6 +71,13 @@ impl Warp {
             });
         }
         (group.at, group.mask) = (Point::start_of(parts[0].0), parts[0].1);
-        group
+        Ok(group)
     }
+}
+
+#[cold]
+fn beyond(index: u32, targets: usize) -> Failure {
+    Failure::Misused(format!(
+        "`brx.idx` by {index}, and its list has {targets} targets"
+    ))
 }

@@ -63,7 +63,7 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
     let bulk = unsafe { &(&*context.at.program).bulks[op.aux as usize] };
     let mask = context.mask;
     for lane in lanes_of(mask) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         if let Err(failure) = unsafe { one(context, op, bulk, lane) } {
             context.mask = 1 << lane;
             context.fault(failure, op.instruction);
@@ -76,7 +76,7 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
 /// # Safety
 /// As for [`execute`].
 unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> Result<(), Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let (moved, spot) = unsafe {
         match &bulk.global {
             Global::Adjacent { at, bytes } => row(context, (&bulk.shared, at), *bytes, lane)?,
@@ -89,7 +89,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             mbarrier,
             multicast,
         } => {
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             let targets = unsafe { targets(context, &mbarrier, multicast, spot, lane)? };
             moved.count(context, op, (&bulk.way, start), targets.len());
             for (told, spot) in targets {
@@ -127,7 +127,7 @@ unsafe fn row(
     bytes: u32,
     lane: usize,
 ) -> Result<(Moved, Spot), Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let (bytes, global) = unsafe {
         let bytes = u64::from(context.slot::<u32>(bytes)[lane]);
         (bytes, global.of(context, lane))
@@ -141,7 +141,7 @@ unsafe fn row(
         let fault = memory.fault(FaultClass::Misaligned, lane as u32, global, 16);
         return Err(Failure::Memory(fault));
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { shared.range(context, lane, bytes)? };
     let moved = Moved {
         pieces: adjacent(global, spot.offset, bytes),
@@ -163,17 +163,17 @@ unsafe fn tile(
     coordinates: &[u32],
     lane: usize,
 ) -> Result<(Moved, Spot), Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let map = unsafe { tensor_map(context, map, lane)? };
     if map.rank != coordinates.len() {
         let (rank, given) = (map.rank, coordinates.len());
         let text = format!("{given} coordinates for a tensor of {rank} dimensions");
         return Err(Failure::Misused(text));
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let at = |&slot: &u32| unsafe { i64::from(context.slot::<u32>(slot)[lane] as i32) };
     let at: Vec<i64> = coordinates.iter().map(at).collect();
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { bulk.shared.range(context, lane, map.box_bytes())? };
     if spot.offset % map.alignment() != 0 {
         let text = format!(
@@ -210,7 +210,7 @@ unsafe fn targets(
     spot: Spot,
     lane: usize,
 ) -> Result<Vec<(Spot, Spot)>, Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let told = unsafe { mbarrier.spot(context, lane, 8)? };
     let (Some(slot), false) = (multicast, context.at.cluster.is_null()) else {
         return Ok(vec![(told, spot)]);
@@ -229,7 +229,7 @@ unsafe fn tensor_map(
     at: &Address,
     lane: usize,
 ) -> Result<TensorMap, Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let address = unsafe { at.of(context, lane) };
     let misused = |text: String| Failure::Misused(text);
     if address % 64 != 0 {

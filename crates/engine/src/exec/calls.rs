@@ -7,7 +7,7 @@ use super::builtin;
 use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Call, Callee, Point, Program, Then, Words};
-use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
 use crate::check::Who;
@@ -21,7 +21,9 @@ impl Warp {
     pub(super) fn begin_kernel(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> u32 {
         const KERNEL: u32 = 0;
         if !self.activations.begin_again(self.live) {
-            return self.activate(code.kernel(), self.live, None, code, context);
+            let registers = self.activations.registers_of_kernel(code.kernel());
+            let registers = (registers, true);
+            return self.activate(code.kernel(), registers, self.live, None, code, context);
         }
         let local = self.frame(code.kernel(), self.live, context);
         let kernel = self.activations.get_mut(KERNEL);
@@ -33,12 +35,12 @@ impl Warp {
     fn activate(
         &mut self,
         program: &Arc<Program>,
+        (registers, is_new): (Registers, bool),
         lanes: u32,
         caller: Option<Caller>,
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) -> u32 {
-        let (registers, is_new) = self.activations.registers(program);
         let local = self.frame(program, lanes, context);
         context.at.warp = self.index;
         code.fill(program, registers.start(), is_new, context);
@@ -157,12 +159,22 @@ impl Warp {
             next,
         };
         let from = context.registers;
-        let callee = self.activate(&program, group.mask, Some(caller), code, context);
-        let to = self.activations.get(callee).registers.start();
         let taken = program.parameters.iter().filter_map(|it| match it {
             super::program::Parameter::Call(words) => Some(*words),
             super::program::Parameter::Launch { .. } => None,
         });
+        let (given, expected) = (call.arguments.len(), taken.clone().count());
+        if given < expected {
+            let text = format!(
+                "a call of {} with {given} arguments; it takes {expected}",
+                program.name
+            );
+            return Err(failed(Failure::Misused(text), context));
+        }
+        let registers = self.activations.registers(&program);
+        let registers = registers.map_err(|failure| failed(failure, context))?;
+        let callee = self.activate(&program, registers, group.mask, Some(caller), code, context);
+        let to = self.activations.get(callee).registers.start();
         for (given, taken) in call.arguments.iter().zip(taken) {
             // SAFETY: both are slots of words of their programs.
             unsafe { copy_words(from, *given, to, taken, FULL) };
@@ -233,7 +245,7 @@ impl Warp {
 unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mask: u32) {
     for word in 0..given.count.min(taken.count) {
         let offset = word * Kind::Word.bytes();
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         unsafe {
             let given = *from
                 .add((given.slot + offset) as usize)

@@ -26,7 +26,7 @@ pub(super) unsafe fn change(
                 kind: atomic.kind,
                 bits: 128,
             };
-            // SAFETY: the slots are of the kind; the caller's contract.
+            // SAFETY: the lane's bytes have been resolved, and the slots verified.
             unsafe {
                 let operand = lane_of(context, of(atomic.operands[index]), lane);
                 let comparand = lane_of(context, of(atomic.comparand), lane);
@@ -51,7 +51,8 @@ pub(super) unsafe fn change(
 pub(super) unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128 {
     macro_rules! exchange {
         ($atomic:ty, $bits:ty) => {{
-            // SAFETY: the caller's contract; all host threads access it atomically while it is raced for.
+            // SAFETY: the element is aligned and may be changed, by the contract of `update`; all host threads
+            // access it atomically while it is raced for.
             let element = unsafe { <$atomic>::from_ptr(at.cast()) };
             let mut old = element.load(Ordering::Relaxed);
             loop {
@@ -72,7 +73,7 @@ pub(super) unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u1
             // Hosts have no type for it.
             static LOCK: Mutex<()> = Mutex::new(());
             let _guard = LOCK.lock();
-            // SAFETY: the caller's contract; the lock keeps others out.
+            // SAFETY: the lane's bytes have been resolved, and the slots verified; the lock keeps others out.
             unsafe {
                 let old = at.cast::<u128>().read_unaligned();
                 at.cast::<u128>().write_unaligned(change(old));

@@ -58,7 +58,7 @@ pub(super) unsafe fn check(
         }
         // Moved as it is, such as the padding of a struct.
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
-        // SAFETY: the caller's contract, here and below.
+        // SAFETY: the operation is the one that this function was given, of a verified program, here and below.
         Act::Load { .. } => unsafe {
             tell(
                 context,
@@ -88,7 +88,7 @@ pub(super) unsafe fn check(
                     kind: atomic.kind,
                     bits: 128,
                 };
-                // SAFETY: the caller's contract.
+                // SAFETY: the operation is the one that this function was given, of a verified program.
                 unsafe {
                     let now = read(host.at(lane), access.element, access.order);
                     now == lane_of(context, comparand, lane)
@@ -186,7 +186,7 @@ unsafe fn tell(
 ) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let values = unsafe { Values::new(context, access, host) };
     let Some(checking) = &mut context.at.checking else {
         return true;
@@ -256,7 +256,7 @@ pub(super) unsafe fn copy_zeros(
     let Act::CopyFrom { to, to_offset } = access.act else {
         return true;
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let to = unsafe { context.slot::<u64>(to) }.map(|it| it.wrapping_add_signed(to_offset));
     copy(context, op, None, &Lanes::new(&to, mask, access.element))
 }

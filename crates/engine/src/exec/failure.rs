@@ -86,6 +86,14 @@ pub enum Failure {
         /// What there is.
         limit: u32,
     },
+    /// More registers than the calls of a warp may take.
+    #[error("{actual} bytes of registers in the calls of a warp; the emulator has {limit}")]
+    Registers {
+        /// What the calls take together.
+        actual: u64,
+        /// What there is.
+        limit: u64,
+    },
     /// More steps than [`Options::steps`](crate::Options::steps).
     #[error("goes on for ever, or for more than {limit} steps")]
     Steps {
@@ -144,7 +152,7 @@ pub enum Failure {
     Misused(String),
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
-    Unsupported(crate::Unsupported),
+    Unlowered(crate::Unlowered),
 }
 
 /// What went wrong, and where.

@@ -46,7 +46,7 @@ impl Factor {
     /// The slot is one of the factor's, of the running program.
     #[inline(always)]
     unsafe fn lanes(&self, context: &Context<'_>, slot: u32) -> [u64; LANES] {
-        // SAFETY: the caller's contract: only f64 lies in slots of 64 bits.
+        // SAFETY: the slots are those of a verified program, of their kinds: only f64 lies in slots of 64 bits.
         unsafe {
             match self.of {
                 Element::F64 => *context.slot(slot),
@@ -73,7 +73,7 @@ impl Factor {
                 8 => (0, index),
                 _ => (index % 2, index / 2),
             };
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             let lanes = unsafe { self.lanes(context, slot) };
             for (lane, packed) in lanes.into_iter().enumerate() {
                 let (row, four) = place(lane);
@@ -95,7 +95,7 @@ impl Factor {
         let (each, bits) = (self.per_register(), self.of.bits());
         let mut all = vec![0.0; k * 8];
         for (index, &slot) in self.slots.iter().enumerate() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             let lanes = unsafe { self.lanes(context, slot) };
             for (lane, packed) in lanes.into_iter().enumerate() {
                 let (column, four) = place(lane);
@@ -138,7 +138,7 @@ impl Summand {
         let mut all = vec![0.0; rows * n];
         let of = self.of;
         self.each(|slot, lane, below, row, column| {
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             let bits = unsafe {
                 match of {
                     Sum::F64 => context.slot::<u64>(slot)[lane],
@@ -159,7 +159,7 @@ impl Summand {
         let of = self.of;
         self.each(|slot, lane, below, row, column| {
             let bits = of.rounded(sums[row * n + column]);
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             unsafe {
                 match of {
                     Sum::F64 => context.slot_mut::<u64>(slot)[lane] = bits,
@@ -230,7 +230,7 @@ pub(crate) unsafe fn spread(context: &mut Context<'_>, op: &Op, is_transposed: b
     if !is_whole(context, op) || context.at.fault.is_some() {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let rows = *unsafe { context.slot::<u128>(op.a) };
     for matrix in 0..op.b as usize {
         // SAFETY: as for products.
@@ -243,7 +243,7 @@ pub(crate) unsafe fn spread(context: &mut Context<'_>, op: &Op, is_transposed: b
             };
             at(0) | at(1) << 16
         });
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { *context.slot_mut(slot) = words };
     }
 }
@@ -258,7 +258,7 @@ pub(crate) unsafe fn gather(context: &mut Context<'_>, op: &Op, is_transposed: b
     }
     let mut rows = [0u128; LANES];
     for matrix in 0..op.b as usize {
-        // SAFETY: as for products; the caller's contract.
+        // SAFETY: as for products; the slots are those of a verified program, of their kinds.
         let words = unsafe {
             let slot = (&*context.at.program).lists[op.aux as usize + matrix];
             *context.slot::<u32>(slot)
@@ -274,7 +274,7 @@ pub(crate) unsafe fn gather(context: &mut Context<'_>, op: &Op, is_transposed: b
             }
         }
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = rows };
 }
 
@@ -286,7 +286,7 @@ pub(crate) unsafe fn transpose(context: &mut Context<'_>, op: &Op) {
     if !is_whole(context, op) {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let words = *unsafe { context.slot::<u32>(op.a) };
     let at =
         |row: usize, column: usize| words[row * ROW + column / 2] >> (16 * (column % 2)) & 0xffff;
@@ -294,7 +294,7 @@ pub(crate) unsafe fn transpose(context: &mut Context<'_>, op: &Op) {
         let (row, pair) = (lane / ROW, 2 * (lane % ROW));
         at(pair, row) | at(pair + 1, row) << 16
     });
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = turned };
 }
 

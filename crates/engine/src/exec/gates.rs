@@ -189,7 +189,7 @@ impl Warp {
 /// # Safety
 /// It is of this kind.
 unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         match kind {
             Kind::Predicate => {
@@ -206,7 +206,7 @@ unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
 /// # Safety
 /// As for [`read`].
 unsafe fn write(context: &mut Context<'_>, slot: u32, kind: Kind, values: &[u128; LANES]) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         match kind {
             Kind::Predicate => {

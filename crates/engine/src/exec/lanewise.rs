@@ -1,6 +1,6 @@
 //! Loads and stores lane by lane.
 
-use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use ptx::Order;
 
@@ -23,7 +23,7 @@ pub(super) unsafe fn load(
     for lane in lanes_of(mask) {
         let from = host.at(lane);
         for (index, data) in access.data.iter().enumerate() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the lane's bytes have been resolved, and the slots verified.
             let value = unsafe { read(from.add(index * element), access.element, access.order) };
             let value = match signed {
                 true => extended(value, access.element * 8),
@@ -49,7 +49,7 @@ pub(super) unsafe fn store(context: &mut Context<'_>, access: &Access, host: &Ho
     for lane in lanes_of(mask) {
         let to = host.at(lane);
         for (index, data) in access.data.iter().enumerate() {
-            // SAFETY: the slot is of its kind; the caller's contract.
+            // SAFETY: the lane's bytes have been resolved, and the slots verified.
             unsafe {
                 let value = lane_of(context, *data, lane);
                 write(to.add(index * element), access.element, value, access.order);
@@ -58,44 +58,93 @@ pub(super) unsafe fn store(context: &mut Context<'_>, access: &Access, host: &Ho
     }
 }
 
+/// An element of an access that other host threads may make at the same time.
+pub(crate) trait Element: Copy {
+    /// Loads one.
+    ///
+    /// # Safety
+    /// It may be read, and lies at a multiple of its bytes.
+    unsafe fn load(from: *const Self, order: Ordering) -> Self;
+
+    /// Stores one.
+    ///
+    /// # Safety
+    /// It may be written, and lies at a multiple of its bytes.
+    unsafe fn store(self, to: *mut Self, order: Ordering);
+}
+
+macro_rules! elements {
+    ($($ty:ty: $atomic:ty;)*) => {$(
+        impl Element for $ty {
+            #[inline(always)]
+            unsafe fn load(from: *const $ty, order: Ordering) -> $ty {
+                // SAFETY: the contract of `load`. Where threads of a kernel race, all of them that access lanes one
+                // by one do so by atomics.
+                unsafe { <$atomic>::from_ptr(from.cast_mut()) }.load(order)
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $ty, order: Ordering) {
+                // SAFETY: the contract of `store`; as above.
+                unsafe { <$atomic>::from_ptr(to) }.store(self, order);
+            }
+        }
+    )*};
+}
+
+elements! {
+    u8: AtomicU8;
+    u16: AtomicU16;
+    u32: AtomicU32;
+    u64: AtomicU64;
+}
+
+/// Reads an element; one of 16 bytes in two halves.
+///
 /// # Safety
-/// `bytes` bytes may be read.
+/// `bytes` bytes may be read, at a multiple of as many.
 #[inline(always)]
 pub(super) unsafe fn read(from: *const u8, bytes: u32, order: Order) -> u128 {
-    let is_strong = order != Order::Weak;
-    // SAFETY: the caller's contract; accesses are aligned to their bytes.
+    let order = match order {
+        Order::Weak => Ordering::Relaxed,
+        _ => Ordering::Acquire,
+    };
+    // SAFETY: the contract of `read`.
     unsafe {
         match bytes {
-            1 => u128::from(from.read_volatile()),
-            2 => u128::from(from.cast::<u16>().read_volatile()),
-            4 if is_strong => {
-                u128::from(AtomicU32::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
+            1 => u128::from(u8::load(from, order)),
+            2 => u128::from(u16::load(from.cast(), order)),
+            4 => u128::from(u32::load(from.cast(), order)),
+            8 => u128::from(u64::load(from.cast(), order)),
+            _ => {
+                let [low, high] = [0, 1].map(|half| u64::load(from.cast::<u64>().add(half), order));
+                u128::from(low) | u128::from(high) << 64
             }
-            4 => u128::from(from.cast::<u32>().read()),
-            8 if is_strong => {
-                u128::from(AtomicU64::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
-            }
-            8 => u128::from(from.cast::<u64>().read()),
-            _ => from.cast::<u128>().read_unaligned(),
         }
     }
 }
 
+/// Writes an element; one of 16 bytes in two halves.
+///
 /// # Safety
-/// `bytes` bytes may be written.
+/// `bytes` bytes may be written, at a multiple of as many.
 #[inline(always)]
 unsafe fn write(to: *mut u8, bytes: u32, value: u128, order: Order) {
-    let is_strong = order != Order::Weak;
-    // SAFETY: the caller's contract; accesses are aligned to their bytes.
+    let order = match order {
+        Order::Weak => Ordering::Relaxed,
+        _ => Ordering::Release,
+    };
+    // SAFETY: the contract of `write`.
     unsafe {
         match bytes {
-            1 => to.write_volatile(value as u8),
-            2 => to.cast::<u16>().write_volatile(value as u16),
-            4 if is_strong => AtomicU32::from_ptr(to.cast()).store(value as u32, Ordering::Release),
-            4 => to.cast::<u32>().write(value as u32),
-            8 if is_strong => AtomicU64::from_ptr(to.cast()).store(value as u64, Ordering::Release),
-            8 => to.cast::<u64>().write(value as u64),
-            _ => to.cast::<u128>().write_unaligned(value),
+            1 => (value as u8).store(to, order),
+            2 => (value as u16).store(to.cast(), order),
+            4 => (value as u32).store(to.cast(), order),
+            8 => (value as u64).store(to.cast(), order),
+            _ => {
+                (value as u64).store(to.cast(), order);
+                ((value >> 64) as u64).store(to.cast::<u64>().add(1), order);
+            }
         }
     }
 }
@@ -115,7 +164,7 @@ pub(super) unsafe fn set_lane(context: &mut Context<'_>, data: Data, lane: usize
         128 => value,
         bits => value & ((1 << bits) - 1),
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         match data.kind {
             Kind::Word => context.slot_mut::<u32>(slot)[lane] = value as u32,
@@ -130,7 +179,7 @@ pub(super) unsafe fn set_lane(context: &mut Context<'_>, data: Data, lane: usize
 /// The slot is of its kind.
 #[inline(always)]
 pub(super) unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> u128 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { lane_in(context.registers, data, lane) }
 }
 
@@ -141,7 +190,7 @@ pub(super) unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> 
 #[inline(always)]
 unsafe fn lane_in(registers: *const u8, data: Data, lane: usize) -> u128 {
     let Some(slot) = data.slot else { return 0 };
-    // SAFETY: the caller's contract; slots are aligned to 64 bytes.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots; slots are aligned to 64 bytes.
     unsafe {
         let lanes = registers.add(slot as usize);
         match data.kind {

@@ -155,7 +155,7 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
     let it = unsafe { (&*context.at.program).mbarriers[op.aux as usize] };
     let mask = context.mask;
     for lane in lanes_of(mask) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         if let Err(failure) = unsafe { one(context, op, &it, lane) } {
             context.mask = 1 << lane;
             context.fault(failure, op.instruction);
@@ -181,10 +181,10 @@ unsafe fn one(
     it: &Mbarrier,
     lane: usize,
 ) -> Result<(), Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { it.at.spot(context, lane, 8)? };
     let step = Step { op, it, lane, spot };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         match it.act {
             Act::Init { count } => step.init(context, count),
@@ -200,7 +200,7 @@ impl Step<'_> {
     /// # Safety
     /// The slot is one of the running program, of words.
     unsafe fn word(&self, context: &Context<'_>, slot: u32) -> u32 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { context.slot::<u32>(slot)[self.lane] }
     }
 
@@ -219,7 +219,7 @@ impl Step<'_> {
     /// # Safety
     /// The slot is one of the running program, of words.
     unsafe fn init(&self, context: &mut Context<'_>, count: u32) -> Result<(), Failure> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         let count = unsafe { self.word(context, count) };
         if count == 0 || count > MOST {
             let text = format!("an mbarrier for {count} arrivals; it takes 1 to {MOST}");
@@ -283,7 +283,7 @@ impl Step<'_> {
     unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let mut word = self.read()?;
         self.tell(context)?;
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         let of = |slot: u32| unsafe { self.word(context, slot) };
         let changed = match self.it.act {
             Act::Init { .. } | Act::Wait { .. } => Ok(()),
@@ -293,7 +293,7 @@ impl Step<'_> {
             }
             Act::Expect { bytes } => word.add_bytes(of(bytes).into()),
             Act::Complete { bytes } => word.add_bytes(-i64::from(of(bytes))),
-            // SAFETY: the caller's contract.
+            // SAFETY: the slots are those of a verified program, of their kinds.
             Act::Arrive(arrival) => unsafe { self.arrive(context, arrival, &mut word) },
             Act::ArriveByCopies { is_expected } => {
                 checked::copies_arrive(context, self.lane, &self.spot);
@@ -317,7 +317,7 @@ impl Step<'_> {
         arrival: Arrival,
         word: &mut Word,
     ) -> Result<(), String> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         let of = |slot: u32| unsafe { self.word(context, slot) };
         let expected = arrival.expect.map_or(0, of);
         let count = arrival.count.map_or(1, of);

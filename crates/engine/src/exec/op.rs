@@ -3,18 +3,13 @@
 use std::mem::MaybeUninit;
 
 use super::registers::{FULL, Kind, LANES, Lane};
+use super::signature::{Executed, Predicate, Run};
 use super::surroundings::Surroundings;
-
-/// Executes an instruction for a warp.
-///
-/// # Safety
-/// The operation's slots are of its kind and lie in the registers of the context.
-pub(crate) type Handler = unsafe fn(&mut Context<'_>, &Op);
 
 /// A decoded instruction. Operands are slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    pub(crate) run: Handler,
+    pub(crate) run: Run,
     /// What it writes, where it writes all lanes of one slot whatever the mask. None: it looks at the
     /// mask by itself.
     pub(crate) writes: Option<Kind>,
@@ -48,7 +43,7 @@ impl Context<'_> {
     /// The slot holds lanes of this type, and lies in the registers.
     #[inline(always)]
     pub(crate) unsafe fn slot<T: Copy>(&self, slot: u32) -> &[T; LANES] {
-        // SAFETY: the caller's contract; slots are aligned to 64 bytes.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots; slots are aligned to 64 bytes.
         unsafe { &*self.registers.add(slot as usize).cast() }
     }
 
@@ -58,7 +53,8 @@ impl Context<'_> {
     /// As for [`Context::slot`].
     #[inline(always)]
     pub(crate) unsafe fn slot_mut<T: Copy>(&mut self, slot: u32) -> &mut [T; LANES] {
-        // SAFETY: the caller's contract; the registers are this warp's alone.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots; the registers are this
+        // warp's alone.
         unsafe { &mut *self.registers.add(slot as usize).cast() }
     }
 
@@ -68,7 +64,7 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn predicate(&self, slot: u32) -> u32 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { *self.registers.add(slot as usize).cast() }
     }
 
@@ -78,7 +74,7 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn set_predicate(&mut self, slot: u32, lanes: u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { *self.registers.add(slot as usize).cast() = lanes };
     }
 
@@ -88,10 +84,10 @@ impl Context<'_> {
     /// The slot holds a predicate.
     #[inline(always)]
     pub(crate) unsafe fn set_predicate_of_running(&mut self, slot: u32, lanes: u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let before = unsafe { self.predicate(slot) };
         let after = before & !self.mask | lanes & self.mask;
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { self.set_predicate(slot, after) };
     }
 
@@ -102,7 +98,7 @@ impl Context<'_> {
     #[inline(always)]
     pub(crate) unsafe fn set_running<T: Copy>(&mut self, slot: u32, lanes: &[T; LANES]) {
         let mask = self.mask;
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let all = unsafe { self.slot_mut::<T>(slot) };
         if mask == FULL {
             *all = *lanes;
@@ -132,12 +128,13 @@ pub(crate) unsafe fn unary<A: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A) -> D,
-) {
-    // SAFETY: the caller's contract.
+) -> Executed<D::Slot, A::Slot> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     let d = each_lane(|lane| f(A::of(a[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// `d = f(a, b)` in each lane.
@@ -149,14 +146,15 @@ pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B) -> D,
-) {
-    // SAFETY: the caller's contract.
+) -> Executed<D::Slot, A::Slot, B::Slot> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// `d = f(a, b, c)` in each lane.
@@ -168,16 +166,17 @@ pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B, C) -> D,
-) {
-    // SAFETY: the caller's contract.
+) -> Executed<D::Slot, A::Slot, B::Slot, C::Slot> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let c = unsafe { context.slot::<C::Slot>(op.c) };
     let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).slot());
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = d };
+    Executed::YES
 }
 
 /// A predicate of each lane from two values.
@@ -189,14 +188,51 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
     context: &mut Context<'_>,
     op: &Op,
     f: impl Fn(A, B) -> bool,
-) {
-    // SAFETY: the caller's contract.
+) -> Executed<Predicate, A::Slot, B::Slot> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
     let lanes = lanes_where(|lane| f(A::of(a[lane]), B::of(b[lane])));
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { context.set_predicate(op.d, lanes) };
+    Executed::YES
+}
+
+/// A predicate of a mask of lanes from another.
+///
+/// # Safety
+/// The slots hold predicates.
+#[inline(always)]
+pub(crate) unsafe fn predicates(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(u32) -> u32,
+) -> Executed<Predicate, Predicate> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    unsafe {
+        let lanes = f(context.predicate(op.a));
+        context.set_predicate(op.d, lanes);
+    }
+    Executed::YES
+}
+
+/// A predicate of a mask of lanes from two others.
+///
+/// # Safety
+/// The slots hold predicates.
+#[inline(always)]
+pub(crate) unsafe fn both_predicates(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(u32, u32) -> u32,
+) -> Executed<Predicate, Predicate, Predicate> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    unsafe {
+        let lanes = f(context.predicate(op.a), context.predicate(op.b));
+        context.set_predicate(op.d, lanes);
+    }
+    Executed::YES
 }
 
 /// What a function gives for each lane.
@@ -249,7 +285,7 @@ pub(crate) fn signs(lanes: &[u32; LANES]) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
     for op in ops {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe { (op.run)(context, op) };
     }
 }
@@ -261,7 +297,7 @@ pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
 #[inline(always)]
 pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
     for op in ops {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe {
             match op.writes {
                 None => (op.run)(context, op),
@@ -284,12 +320,12 @@ pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
 /// The destination holds lanes of this type.
 #[inline(always)]
 unsafe fn run_keeping<T: Copy>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let before = unsafe { *context.slot::<T>(op.d) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the operations are those of a verified program, which the context has entered.
     unsafe { (op.run)(context, op) };
     let mask = context.mask;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let after = unsafe { context.slot_mut::<T>(op.d) };
     keep(after, &before, !mask);
 }

@@ -14,9 +14,9 @@ use crate::memory::{FaultClass, Lanes};
 /// # Safety
 /// `aux` is the index of the access, of one element in a slot of its kind; `a` holds addresses, `b` words.
 pub(crate) unsafe fn copy_from(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let access = unsafe { &*context.at.accesses.add(op.aux as usize) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let (base, sizes) = unsafe { (*context.slot::<u64>(op.a), *context.slot::<u32>(op.b)) };
     let addresses = base.map(|it| it.wrapping_add_signed(access.offset));
     let mut left = context.mask;
@@ -26,7 +26,7 @@ pub(crate) unsafe fn copy_from(context: &mut Context<'_>, op: &Op) {
             .filter(|&lane| sizes[lane] == size)
             .fold(0, |mask, lane| mask | 1 << lane);
         left &= !mask;
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         if let Err(failure) = unsafe { of_size(context, op, access, &addresses, mask, size) } {
             let all = std::mem::replace(&mut context.mask, mask);
             context.fault(failure, op.instruction);
@@ -64,7 +64,8 @@ unsafe fn of_size(
         let part = part_of(access, start, bytes);
         let addresses = addresses.map(|it| it.wrapping_add(start.into()));
         let lanes = Lanes::new(&addresses, mask, bytes);
-        // SAFETY: the caller's contract; the part has the access's slots.
+        // SAFETY: the operation is the one that this function was given, of a verified program; the part has the
+        // access's slots.
         unsafe {
             resolve(context, op, &part, Space::Global, &lanes).map_err(Failure::Memory)?;
             if context.at.is_observed() && !observe(context, op, &part, Space::Global, &lanes) {
@@ -80,7 +81,7 @@ unsafe fn of_size(
     }
     for (start, bytes) in parts(size, element) {
         let part = part_of(access, start, bytes);
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         if !unsafe { checked::copy_zeros(context, op, &part, mask) } {
             return Ok(());
         }

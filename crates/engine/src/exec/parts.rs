@@ -13,7 +13,7 @@ pub(crate) unsafe fn declare(context: &mut Context<'_>, op: &Op) {
     if context.at.checking.is_none() {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let (starts, words) = unsafe {
         let word = |slot| *context.slot::<u32>(slot);
         let starts = *context.slot::<u64>(op.d);

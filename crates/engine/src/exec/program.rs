@@ -1,6 +1,6 @@
 //! A function as warps execute it.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
@@ -11,12 +11,46 @@ use super::fragment::Product;
 use super::mbarrier::Mbarrier;
 use super::op::Op;
 use super::registers::Kind;
+use super::signature::Signature;
+use super::slot_map::SlotMap;
+use super::verify;
 use super::wgmma::{Touch, Wgmma};
 use crate::memory::FrameLayout;
 
+/// A function as warps execute it: decoded, and [verified](super::verify).
+#[derive(Debug)]
+pub(crate) struct Program(Decoded);
+
+impl Program {
+    /// The program of a draft.
+    ///
+    /// # Errors
+    /// Something of it is not what its user wants.
+    pub(crate) fn verified(draft: Draft) -> Result<Program, verify::Fault> {
+        verify::check(&draft)?;
+        Ok(Program(draft.decoded))
+    }
+}
+
+impl Deref for Program {
+    type Target = Decoded;
+
+    fn deref(&self) -> &Decoded {
+        &self.0
+    }
+}
+
+/// A decoded function that nobody has verified, and what the handlers of its operations ask, and of those that a
+/// launch runs.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) decoded: Decoded,
+    pub(crate) signatures: [Vec<Signature>; 2],
+}
+
 /// A decoded function. Its blocks are in reverse postorder, so that a lower number is further back.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct Decoded {
     pub(crate) name: String,
     /// Which function of the module.
     pub(crate) index: u32,
@@ -24,6 +58,8 @@ pub(crate) struct Program {
     pub(crate) blocks: Vec<Block>,
     /// Bytes of its registers.
     pub(crate) register_bytes: u32,
+    /// What lies in them.
+    pub(crate) slots: SlotMap,
     /// Constants and the slots that hold them in all lanes.
     pub(crate) constants: Vec<Constant>,
     /// What a launch fixes for each warp of a block, and the slots.

@@ -3,6 +3,8 @@
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
+use super::signature::Operand;
+
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
@@ -22,14 +24,29 @@ impl Registers {
     /// A cache line, and what the widest vector registers want.
     const ALIGNMENT: usize = 64;
 
-    /// `bytes` of zeros.
-    pub(crate) fn new(bytes: usize) -> Registers {
-        let layout = Layout::from_size_align(bytes.max(Self::ALIGNMENT), Self::ALIGNMENT)
-            .expect("registers of a function are few");
+    /// `bytes` of zeros, of which the launch has found that they are few or free.
+    pub(crate) fn new(bytes: u32) -> Registers {
+        let layout = Self::layout(bytes).expect("32 bits of bytes");
+        Registers::of(layout).unwrap_or_else(|| alloc::handle_alloc_error(layout))
+    }
+
+    /// `bytes` of zeros; none where so many are not free.
+    pub(crate) fn try_new(bytes: u32) -> Option<Registers> {
+        Registers::of(Self::layout(bytes)?)
+    }
+
+    fn layout(bytes: u32) -> Option<Layout> {
+        Layout::from_size_align((bytes as usize).max(Self::ALIGNMENT), Self::ALIGNMENT).ok()
+    }
+
+    fn of(layout: Layout) -> Option<Registers> {
         // SAFETY: its size is not zero.
-        let start = unsafe { alloc::alloc_zeroed(layout) };
-        let start = NonNull::new(start).unwrap_or_else(|| alloc::handle_alloc_error(layout));
-        Registers { start, layout }
+        let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
+        Some(Registers { start, layout })
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.layout.size() as u64
     }
 
     pub(crate) fn start(&self) -> *mut u8 {
@@ -53,7 +70,7 @@ impl Drop for Registers {
 /// What a register holds in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
 pub(crate) trait Lane: Copy {
     /// What lies in the slot.
-    type Slot: Copy;
+    type Slot: Copy + Operand;
 
     fn of(slot: Self::Slot) -> Self;
 
@@ -107,6 +124,16 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// Bits of a lane.
+    pub(crate) const fn bits(self) -> u32 {
+        match self {
+            Kind::Predicate => 1,
+            Kind::Word => 32,
+            Kind::Double => 64,
+            Kind::Quad => 128,
+        }
+    }
+
     /// Bytes of a slot, so that slots stay aligned.
     pub(crate) const fn bytes(self) -> u32 {
         match self {

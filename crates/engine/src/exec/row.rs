@@ -2,9 +2,11 @@
 //! at once, and others lane by lane.
 
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use super::access::{Access, Data, Space, access, check, observe};
 use super::counted;
+use super::lanewise::Element;
 use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, LANES, lanes_of};
 use crate::memory::Lanes;
@@ -31,13 +33,13 @@ enum Scattered {
 /// # Safety
 /// As for [`access`]; it is a weak load into `N` slots of `T`.
 #[inline(always)]
-pub(crate) unsafe fn load<T: Copy, const N: usize>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+pub(crate) unsafe fn load<T: Element, const N: usize>(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let of = unsafe { &*context.at.accesses.add(op.aux as usize) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let from = match unsafe { row(context, op, of, size_of::<[T; N]>() as u64) } {
         Row::At(from) => from.cast::<[T; N]>(),
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         Row::Other => return unsafe { load_scattered::<T, N>(context, op, of) },
         Row::Forbidden => return,
     };
@@ -71,20 +73,20 @@ pub(crate) unsafe fn load<T: Copy, const N: usize>(context: &mut Context<'_>, op
 /// As for [`access`]; it is a weak load into four slots of words.
 #[inline(always)]
 pub(crate) unsafe fn load_quads(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let of = unsafe { &*context.at.accesses.add(op.aux as usize) };
     let slots = of
         .data
         .first_chunk::<4>()
         .map(|data| data.map(|it| it.slot));
     let Some([Some(x), Some(y), Some(z), Some(w)]) = slots else {
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         return unsafe { load::<u32, 4>(context, op) };
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let from = match unsafe { row(context, op, of, 16) } {
         Row::At(from) => from.cast::<[u32; 4]>(),
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         Row::Other => return unsafe { load_scattered::<u32, 4>(context, op, of) },
         Row::Forbidden => return,
     };
@@ -115,7 +117,7 @@ unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
     use std::arch::x86_64::{
         _mm_loadu_ps, _mm_movehl_ps, _mm_movelh_ps, _mm_unpackhi_ps, _mm_unpacklo_ps,
     };
-    // SAFETY: the caller's contract; SSE is part of x86-64.
+    // SAFETY: there are four rows of four words, by the contract of this function; SSE is part of x86-64.
     unsafe {
         let [a, b, c, d] = [0, 1, 2, 3].map(|row| _mm_loadu_ps(rows.add(row).cast()));
         let (low, high) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
@@ -136,7 +138,7 @@ unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
 unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
-    // SAFETY: the caller's contract.
+    // SAFETY: there are four rows of four words, by the contract of this function.
     let rows = unsafe { rows.cast::<[[u32; 4]; 4]>().read() };
     std::array::from_fn(|word| rows.map(|row| row[word]))
 }
@@ -146,13 +148,13 @@ unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
 /// # Safety
 /// As for [`access`]; it is a weak store from `N` slots of `T`.
 #[inline(always)]
-pub(crate) unsafe fn store<T: Copy, const N: usize>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract; the program outlives the call.
+pub(crate) unsafe fn store<T: Element, const N: usize>(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: `aux` is the index of an access of the program: `exec::verify`, tables; the program outlives the call.
     let of = unsafe { &*context.at.accesses.add(op.aux as usize) };
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     let to = match unsafe { row(context, op, of, size_of::<[T; N]>() as u64) } {
         Row::At(to) => to.cast::<[T; N]>(),
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         Row::Other => return unsafe { store_scattered::<T, N>(context, op, of) },
         Row::Forbidden => return,
     };
@@ -187,22 +189,28 @@ pub(crate) unsafe fn store<T: Copy, const N: usize>(context: &mut Context<'_>, o
 /// # Safety
 /// As for [`load`].
 #[inline(always)]
-unsafe fn load_scattered<T: Copy, const N: usize>(context: &mut Context<'_>, op: &Op, of: &Access) {
+unsafe fn load_scattered<T: Element, const N: usize>(
+    context: &mut Context<'_>,
+    op: &Op,
+    of: &Access,
+) {
     let mut from = [ptr::null_mut(); LANES];
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     match unsafe { scattered(context, op, of, size_of::<[T; N]>() as u64, &mut from) } {
         Scattered::There => {}
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         Scattered::Other => return unsafe { access(context, op) },
         Scattered::Forbidden => return,
     }
     for lane in lanes_of(context.mask) {
-        // SAFETY: there are `N` elements, which may be unaligned for an array.
-        let elements = unsafe { from[lane].cast::<[T; N]>().read_unaligned() };
-        for (data, element) in of.data.iter().zip(elements) {
+        let from = from[lane].cast::<T>();
+        for (index, data) in of.data.iter().enumerate().take(N) {
             if let Some(slot) = data.slot {
-                // SAFETY: the slot holds `T`.
-                unsafe { context.slot_mut::<T>(slot)[lane] = element };
+                // SAFETY: the slot holds `T`; there are `N` elements, at a multiple of the bytes of all.
+                unsafe {
+                    let element = T::load(from.add(index), Ordering::Relaxed);
+                    context.slot_mut::<T>(slot)[lane] = element;
+                }
             }
         }
     }
@@ -213,16 +221,16 @@ unsafe fn load_scattered<T: Copy, const N: usize>(context: &mut Context<'_>, op:
 /// # Safety
 /// As for [`store`].
 #[inline(always)]
-unsafe fn store_scattered<T: Copy, const N: usize>(
+unsafe fn store_scattered<T: Element, const N: usize>(
     context: &mut Context<'_>,
     op: &Op,
     of: &Access,
 ) {
     let mut to = [ptr::null_mut(); LANES];
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     match unsafe { scattered(context, op, of, size_of::<[T; N]>() as u64, &mut to) } {
         Scattered::There => {}
-        // SAFETY: the caller's contract.
+        // SAFETY: the operation is the one that this function was given, of a verified program.
         Scattered::Other => return unsafe { access(context, op) },
         Scattered::Forbidden => return,
     }
@@ -230,8 +238,11 @@ unsafe fn store_scattered<T: Copy, const N: usize>(
         let to = to[lane].cast::<T>();
         for (index, data) in of.data.iter().enumerate().take(N) {
             if let Some(slot) = data.slot {
-                // SAFETY: the slot holds `T`; there is room for `N` elements.
-                unsafe { to.add(index).write_unaligned(context.slot::<T>(slot)[lane]) };
+                // SAFETY: the slot holds `T`; there is room for `N` elements, at a multiple of the bytes of all.
+                unsafe {
+                    let element = context.slot::<T>(slot)[lane];
+                    element.store(to.add(index), Ordering::Relaxed);
+                }
             }
         }
     }
@@ -250,7 +261,7 @@ unsafe fn scattered(
     bytes: u64,
     places: &mut [*mut u8; LANES],
 ) -> Scattered {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let base = unsafe { context.slot::<u64>(op.a) };
     let addresses = each_lane(|lane| base[lane].wrapping_add(of.offset as u64));
     let mut lanes = lanes_of(context.mask).map(|lane| addresses[lane]);
@@ -278,7 +289,8 @@ unsafe fn scattered(
     }
     if context.at.is_observed() {
         let lanes = Lanes::new(&addresses, context.mask, bytes as u32);
-        // SAFETY: the caller's contract; the lanes have been found.
+        // SAFETY: the operation is the one that this function was given, of a verified program; the lanes have
+        // been found.
         if !unsafe { observe(context, op, of, space, &lanes) } {
             return Scattered::Forbidden;
         }
@@ -295,7 +307,7 @@ unsafe fn scattered(
 /// As for [`access`].
 #[inline(always)]
 unsafe fn row(context: &mut Context<'_>, op: &Op, of: &Access, bytes: u64) -> Row {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let base = unsafe { context.slot::<u64>(op.a) };
     if context.mask != FULL || !is_row(base, bytes) {
         return Row::Other;
@@ -326,7 +338,8 @@ unsafe fn row(context: &mut Context<'_>, op: &Op, of: &Access, bytes: u64) -> Ro
         _ => return Row::Other,
     };
     if context.at.is_observed() {
-        // SAFETY: the caller's contract; the row has been found.
+        // SAFETY: the operation is the one that this function was given, of a verified program; the row has been
+        // found.
         if !unsafe { observe_row(context, op, of, space, (start, bytes as u32)) } {
             return Row::Forbidden;
         }
@@ -349,7 +362,7 @@ unsafe fn observe_row(
         return true;
     }
     let addresses = std::array::from_fn(|lane| start + lane as u64 * u64::from(bytes));
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { check(context, op, of, space, &Lanes::row(&addresses, bytes)) }
 }
 

@@ -33,7 +33,7 @@ impl Address {
     /// # Safety
     /// The slot is one of the running program, of 64 bits.
     pub(crate) unsafe fn of(&self, context: &Context<'_>, lane: usize) -> u64 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         unsafe { context.slot::<u64>(self.slot)[lane].wrapping_add_signed(self.offset) }
     }
 
@@ -51,7 +51,7 @@ impl Address {
         lane: usize,
         bytes: u32,
     ) -> Result<Spot, Failure> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         let address = unsafe { self.of(context, lane) };
         let (rank, offset) = match self.space {
             Space::Generic => match cluster::of_generic(context, address) {
@@ -88,7 +88,7 @@ impl Address {
         lane: usize,
         bytes: u64,
     ) -> Result<Spot, Failure> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         let spot = unsafe { self.spot(context, lane, 16)? };
         let layout = &context.at.layout;
         let last = spot.offset + bytes.max(1) - 1;

@@ -1,6 +1,7 @@
 //! What a warp reaches besides its registers.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use super::wgmma::Products;
 use crate::check::{BlockId, Hold, LaunchId};
 use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Parts, Shared};
+use crate::module::ParameterBounds;
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -24,7 +26,9 @@ pub(crate) struct Launch<'l> {
     pub(crate) static_shared: u32,
     pub(crate) dynamic_shared: u32,
     /// The kernel's parameters, one behind the other as PTX lays them out.
-    pub(crate) parameters: Vec<u8>,
+    pub(crate) parameters: Parameters,
+    /// Where each of them lies there.
+    pub(crate) parameter_bounds: &'l [ParameterBounds],
     /// The address of the variable that leads to where a panic is recorded.
     pub(crate) panic_record: u64,
     pub(crate) memory: &'l Memory,
@@ -39,6 +43,35 @@ pub(crate) struct Launch<'l> {
     pub(crate) cluster: u64,
     /// The address of a cooperative grid's [`Workspace`](super::workspace::Workspace); 0 where there is none.
     pub(crate) workspace: u64,
+}
+
+/// The bytes of a launch's parameters, aligned for elements of 16 bytes.
+pub(crate) struct Parameters {
+    words: Box<[u128]>,
+    len: usize,
+}
+
+impl Parameters {
+    pub(crate) fn new(bytes: &[u8]) -> Parameters {
+        let word = |chunk: &[u8]| {
+            let mut word = [0; 16];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u128::from_ne_bytes(word)
+        };
+        Parameters {
+            words: bytes.chunks(16).map(word).collect(),
+            len: bytes.len(),
+        }
+    }
+}
+
+impl Deref for Parameters {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the words hold so many bytes, since `new` has made them of these.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
+    }
 }
 
 /// How many blocks may have begun and not ended.
@@ -209,13 +242,13 @@ impl Surroundings<'_> {
     /// The function that runs.
     pub(crate) fn function(&self) -> &str {
         // SAFETY: set when a warp enters an activation, which keeps its program.
-        unsafe { &(*self.program).name }
+        unsafe { &(&*self.program).name }
     }
 
     /// Its number in the module.
     pub(crate) fn function_index(&self) -> u32 {
         // SAFETY: as above.
-        unsafe { (*self.program).index }
+        unsafe { (&*self.program).index }
     }
 
     /// The frames in local memory.

@@ -99,6 +99,16 @@ impl TensorMap {
             3 => Swizzle::By128,
             other => return Err(format!("a tensor map of the swizzle {other}")),
         };
+        // A GPU's driver makes no others; within these limits no product below wraps around.
+        for dimension in 0..rank {
+            let (elements, step) = (number(68 + 2 * dimension, 2), number(78 + dimension, 1));
+            if !(1..=256).contains(&elements) || !(1..=8).contains(&step) {
+                return Err(format!(
+                    "a tensor map whose box has {elements} elements in dimension {dimension}, every \
+                     {step}th; 1 to 256 and 1 to 8 are allowed"
+                ));
+            }
+        }
         let each = |of: &dyn Fn(usize) -> u64| {
             std::array::from_fn(|it| if it < rank { of(it) } else { 1 })
         };
@@ -109,8 +119,8 @@ impl TensorMap {
                 _ => number(16 + 8 * (it - 1), 8),
             }),
             sizes: each(&|it| number(48 + 4 * it, 4) + 1),
-            steps: each(&|it| number(78 + it, 1).max(1)),
-            counts: each(&|it| number(68 + 2 * it, 2).div_ceil(number(78 + it, 1).max(1))),
+            steps: each(&|it| number(78 + it, 1)),
+            counts: each(&|it| number(68 + 2 * it, 2).div_ceil(number(78 + it, 1))),
             rank,
             ty,
             swizzle,
@@ -208,15 +218,15 @@ impl TensorMap {
             match piece.global {
                 Some(from) => {
                     let is_last = coordinates[0] + ((column + bytes) / element) as i64 == size;
-                    (end, rest) = (from + bytes, 0);
+                    (end, rest) = (from.wrapping_add(bytes), 0);
                     if is_last && row != 0 && self.start.is_multiple_of(16) {
-                        rest = end.next_multiple_of(16) - end;
+                        rest = end.wrapping_neg() % 16;
                     }
                 }
                 None if rest >= bytes && column != 0 => {
                     piece.global = Some(end);
                     behind.push((end, piece.bytes));
-                    (end, rest) = (end + bytes, rest - bytes);
+                    (end, rest) = (end.wrapping_add(bytes), rest - bytes);
                 }
                 None => rest = 0,
             }
@@ -228,7 +238,7 @@ impl TensorMap {
 /// What a copy of adjacent bytes moves. All are multiples of 16.
 pub(crate) fn adjacent(global: u64, shared: u64, bytes: u64) -> Vec<Part> {
     let piece = |at: u64| Part {
-        global: Some(global + at),
+        global: Some(global.wrapping_add(at)),
         shared: shared + at,
         bytes: 16,
     };

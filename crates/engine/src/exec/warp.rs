@@ -288,7 +288,10 @@ impl Warp {
                     // SAFETY: the slot holds words.
                     let index = unsafe { *context.slot::<u32>(*index) };
                     let before = group;
-                    group = self.switch(group, &index, targets);
+                    context.mask = group.mask;
+                    group = self
+                        .switch(group, &index, targets)
+                        .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
                     if let Some(tally) = &mut context.at.counting {
                         tally.branch(program, before.at.block, group.mask, before.mask);
                     }

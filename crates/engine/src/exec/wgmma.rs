@@ -146,7 +146,7 @@ impl Matrix {
         k: usize,
         mut visit: impl FnMut(usize, usize, f64),
     ) -> Result<Vec<u64>, Failure> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let descriptor = unsafe { context.slot::<u64>(self.descriptor)[0] };
         let layout = Layout::of(descriptor).map_err(Failure::Misused)?;
         let bits = self.of.bits();
@@ -202,7 +202,7 @@ pub(crate) unsafe fn multiply(context: &mut Context<'_>, op: &Op) {
     if !is_whole(context, op) {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     if let Err(failure) = unsafe { try_multiply(context, op) } {
         context.fault(failure, op.instruction);
     }

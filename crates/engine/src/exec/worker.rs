@@ -139,9 +139,7 @@ impl<'l> Code<'l> {
     /// # Errors
     /// It has an instruction that the engine does not execute.
     pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
-        self.functions
-            .program(function)
-            .map_err(Failure::Unsupported)
+        self.functions.program(function).map_err(Failure::Unlowered)
     }
 
     /// Where a program's accesses remember the allocations that they met.
@@ -270,7 +268,7 @@ fn counted_on(first: [u32; 3], [width, height, _]: [u32; 3]) -> [[u32; 3]; LANES
 /// # Safety
 /// The slot is of this kind.
 unsafe fn broadcast(context: &mut Context<'_>, slot: u32, kind: Kind, bits: u128) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the operations are those of a verified program, which the context has entered.
     unsafe {
         match kind {
             Kind::Predicate => context.set_predicate(slot, bits as u32),
@@ -288,7 +286,7 @@ impl Runners {
             #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
             // SAFETY: as for `run_masked`; the processor has been asked.
             unsafe fn masked(context: &mut Context<'_>, ops: &[Op]) {
-                // SAFETY: the caller's contract.
+                // SAFETY: the operations are those of a verified program, which the context has entered.
                 unsafe { op::run_masked(context, ops) }
             }
             if crate::lower::handler::has_vectors() {

@@ -17,13 +17,17 @@ impl<'m> Workspace<'m> {
     pub(crate) fn new(memory: &'m Memory) -> Workspace<'m> {
         let words = Box::into_raw(Box::new([size_of::<[u32; WORDS]>() as u32, 0]));
         let workspace = Workspace { memory, words };
-        memory.adopt(
-            workspace.address(),
-            size_of::<[u32; WORDS]>() as u64,
-            Kind::Host,
-            Label::new("the grid's workspace", 4),
-            Protection::ReadWrite,
-        );
+        // SAFETY: the words are a box's, which is freed after the launch, once `drop` has disowned them; nobody
+        // borrows them.
+        unsafe {
+            memory.adopt(
+                workspace.address(),
+                size_of::<[u32; WORDS]>() as u64,
+                Kind::Host,
+                Label::new("the grid's workspace", 4),
+                Protection::ReadWrite,
+            );
+        }
         workspace
     }
 

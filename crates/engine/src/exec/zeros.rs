@@ -19,7 +19,7 @@ const UNIT: u64 = 8;
 pub(crate) unsafe fn store(context: &mut Context<'_>, op: &Op) {
     let mask = context.mask;
     for lane in lanes_of(mask) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the slots are those of a verified program, of their kinds.
         if let Err(failure) = unsafe { one(context, op, lane) } {
             context.mask = 1 << lane;
             context.fault(failure, op.instruction);
@@ -40,7 +40,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Fai
             _ => Space::Shared,
         },
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let bytes = unsafe { context.slot::<u64>(op.b)[lane] };
     if bytes % UNIT != 0 {
         let text = format!("a store of {bytes} bytes of zeros, no multiple of {UNIT}");
@@ -49,7 +49,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Fai
     if bytes == 0 {
         return Ok(());
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { to.spot(context, lane, UNIT as u32)? };
     let layout = &context.at.layout;
     let is_there = |at: &u64| layout.holds(*at, at + UNIT - 1);

@@ -8,6 +8,7 @@ use crate::arith::{atomic, float};
 use crate::exec::op::{Context, each_lane};
 use crate::exec::program::{Gate, Meeting};
 use crate::exec::registers::{Kind, LANES, lanes_of};
+use crate::exec::signature::Aux;
 
 impl Lowering<'_> {
     /// Lowers what lanes do together; none for other instructions.
@@ -19,14 +20,14 @@ impl Lowering<'_> {
             Operation::Redux(it) => self.redux(it),
             Operation::Activemask(it) => {
                 let d = self.write(it.d).0;
-                let run = handler!(|c, op| c.set_running(op.d, &[c.mask; LANES]));
+                let run = handler!([d: Kind::Word], |c, op| c.set_running(op.d, &[c.mask; LANES]));
                 self.emit_masked(run, d, [0; 3], 0);
                 Ok(())
             }
             Operation::Elect(it) => self.elect(it.d, it.p, &it.mask),
             Operation::BarrierWarp(mask) => self.meet(Some(mask), None, Meeting::Sync).map(|()| {
                 // Groups that meet go on behind the instruction's first operation.
-                self.emit_masked(handler!(|_c, _op| ()), 0, [0; 3], 0);
+                self.emit_masked(handler!([], |_c, _op| ()), 0, [0; 3], 0);
             }),
             _ => return None,
         })
@@ -78,7 +79,7 @@ impl Lowering<'_> {
             Some(mask) => self.read(mask, Kind::Word)?,
             None => {
                 let running = self.scratch(Kind::Word);
-                let run = handler!(|c, op| *c.slot_mut(op.d) = [c.mask; LANES]);
+                let run = handler!([d: Kind::Word], |c, op| *c.slot_mut(op.d) = [c.mask; LANES]);
                 self.push(run, Some(Kind::Word), running, [0; 3], 0);
                 running
             }
@@ -86,24 +87,32 @@ impl Lowering<'_> {
         let negated = it.a.negated && it.a.value.register().is_some();
         let d = self.write(it.d).0;
         let run = match it.mode {
-            VoteMode::Ballot => handler!(|c, op| {
-                let yes = said(c, op.a, op.aux) & members_of(c, op.b);
-                c.set_running(op.d, &[yes; LANES]);
-            }),
-            VoteMode::All => handler!(|c, op| {
-                let members = members_of(c, op.b);
-                let yes = said(c, op.a, op.aux) & members;
-                c.set_predicate_of_running(op.d, truth(yes == members));
-            }),
-            VoteMode::Any => handler!(|c, op| {
-                let yes = said(c, op.a, op.aux) & members_of(c, op.b);
-                c.set_predicate_of_running(op.d, truth(yes != 0));
-            }),
-            VoteMode::Uni => handler!(|c, op| {
-                let members = members_of(c, op.b);
-                let yes = said(c, op.a, op.aux) & members;
-                c.set_predicate_of_running(op.d, truth(yes == 0 || yes == members));
-            }),
+            VoteMode::Ballot => {
+                handler!([d: Kind::Word, a: Kind::Predicate, b: Kind::Word], |c, op| {
+                    let yes = said(c, op.a, op.aux) & members_of(c, op.b);
+                    c.set_running(op.d, &[yes; LANES]);
+                })
+            }
+            VoteMode::All => {
+                handler!([d: Kind::Predicate, a: Kind::Predicate, b: Kind::Word], |c, op| {
+                    let members = members_of(c, op.b);
+                    let yes = said(c, op.a, op.aux) & members;
+                    c.set_predicate_of_running(op.d, truth(yes == members));
+                })
+            }
+            VoteMode::Any => {
+                handler!([d: Kind::Predicate, a: Kind::Predicate, b: Kind::Word], |c, op| {
+                    let yes = said(c, op.a, op.aux) & members_of(c, op.b);
+                    c.set_predicate_of_running(op.d, truth(yes != 0));
+                })
+            }
+            VoteMode::Uni => {
+                handler!([d: Kind::Predicate, a: Kind::Predicate, b: Kind::Word], |c, op| {
+                    let members = members_of(c, op.b);
+                    let yes = said(c, op.a, op.aux) & members;
+                    c.set_predicate_of_running(op.d, truth(yes == 0 || yes == members));
+                })
+            }
         };
         self.emit_masked(run, d, [a, members, 0], u64::from(negated));
         Ok(())
@@ -125,14 +134,16 @@ impl Lowering<'_> {
         };
         let run = match (it.mode, kind) {
             (MatchMode::Any, Kind::Double) => {
-                handler!(|c, op| match_any::<u64>(c, op.d, op.a, op.b))
+                handler!([d: Kind::Word, a: Kind::Double, b: Kind::Word], |c, op| match_any::<u64>(c, op.d, op.a, op.b))
             }
-            (MatchMode::Any, _) => handler!(|c, op| match_any::<u32>(c, op.d, op.a, op.b)),
+            (MatchMode::Any, _) => {
+                handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word], |c, op| match_any::<u32>(c, op.d, op.a, op.b))
+            }
             (MatchMode::All, Kind::Double) => {
-                handler!(|c, op| match_all::<u64>(c, op.d, op.a, op.b, op.aux as u32))
+                handler!([d: Kind::Word, a: Kind::Double, b: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| match_all::<u64>(c, op.d, op.a, op.b, op.aux as u32))
             }
             (MatchMode::All, _) => {
-                handler!(|c, op| match_all::<u32>(c, op.d, op.a, op.b, op.aux as u32))
+                handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| match_all::<u32>(c, op.d, op.a, op.b, op.aux as u32))
             }
         };
         self.emit_masked(run, d, [a, members, 0], u64::from(p));
@@ -147,7 +158,7 @@ impl Lowering<'_> {
         let d = self.write(it.d).0;
         macro_rules! reduced {
             ($T:ty, $f:expr) => {
-                handler!(|c, op| {
+                handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word], |c, op| {
                     let values = *c.slot::<u32>(op.a);
                     let members = members_of(c, op.b);
                     let reduced =
@@ -158,7 +169,7 @@ impl Lowering<'_> {
         }
         macro_rules! reduced_f32 {
             ($f:path) => {
-                rare!(|c, op| {
+                rare!([d: Kind::Word, a: Kind::Word, b: Kind::Word], |c, op| {
                     let values = c.slot::<u32>(op.a).map(|bits| bits & op.aux as u32);
                     let lanes = lanes_of(members_of(c, op.b));
                     let reduced = atomic::redux_f32(lanes.map(|it| f32::from_bits(values[it])), $f);
@@ -195,7 +206,7 @@ impl Lowering<'_> {
             None => self.scratch(Kind::Word),
         };
         let p = self.write(p).0;
-        let run = handler!(|c, op| {
+        let run = handler!([d: Kind::Word, b: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| {
             let leader = members_of(c, op.b).trailing_zeros();
             c.set_running(op.d, &[leader; LANES]);
             c.set_predicate_of_running(op.aux as u32, 1u32.checked_shl(leader).unwrap_or(0));
@@ -214,7 +225,7 @@ fn truth(it: bool) -> u32 {
 /// # Safety
 /// The slot holds words.
 unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let masks = unsafe { context.slot::<u32>(slot) };
     masks[context.mask.trailing_zeros() as usize & 31] & context.at.live
 }
@@ -224,7 +235,7 @@ unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
 /// # Safety
 /// The slot holds a predicate.
 unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let lanes = unsafe { context.predicate(slot) };
     if negated == 0 { lanes } else { !lanes }
 }
@@ -232,7 +243,7 @@ unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
 /// # Safety
 /// `a` holds `T`, the others words.
 unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u32, members: u32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<T>(a);
         let members = members_of(context, members);
@@ -253,7 +264,7 @@ unsafe fn match_all<T: Copy + PartialEq>(
     members: u32,
     p: u32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<T>(a);
         let members = members_of(context, members);

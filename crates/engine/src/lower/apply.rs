@@ -4,8 +4,8 @@ use ptx::{Operand, Reg, Type};
 
 use super::slots::kind;
 use super::{Lowered, Lowering};
-use crate::exec::op::Handler;
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 impl Lowering<'_> {
     /// `d = f(sources)`, all of one type.

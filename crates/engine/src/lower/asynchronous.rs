@@ -12,6 +12,7 @@ use crate::exec::bulk::{self, Bulk, Global, Way};
 use crate::exec::mbarrier::{self, Act, Arrival, Mbarrier};
 use crate::exec::op::unary;
 use crate::exec::registers::Kind;
+use crate::exec::signature::Table;
 use crate::exec::spot::Address;
 use crate::exec::{access, checked};
 
@@ -64,13 +65,13 @@ impl Lowering<'_> {
             // A hint.
             Operation::CpAsyncBulkPrefetch(_) => Ok(()),
             Operation::CpAsyncBulkCommitGroup => {
-                self.emit_masked(rare!(|c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
+                self.emit_masked(rare!([], |c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
                 Ok(())
             }
             Operation::CpAsyncBulkWaitGroup(it) => {
                 let run = match it.read {
-                    true => rare!(|c, op| checked::bulk_wait(c, op.a, true)),
-                    false => rare!(|c, op| checked::bulk_wait(c, op.a, false)),
+                    true => rare!([], |c, op| checked::bulk_wait(c, op.a, true)),
+                    false => rare!([], |c, op| checked::bulk_wait(c, op.a, false)),
                 };
                 self.emit_masked(run, 0, [it.groups, 0, 0], 0);
                 Ok(())
@@ -123,15 +124,20 @@ impl Lowering<'_> {
         let at = self.place(space, address)?;
         self.mbarriers.push(Mbarrier { at, act, what });
         let index = self.mbarriers.len() as u64 - 1;
-        self.emit_masked(rare!(|c, op| mbarrier::execute(c, op)), 0, [0; 3], index);
+        self.emit_masked(
+            rare!([aux: Table::Mbarriers], |c, op| mbarrier::execute(c, op)),
+            0,
+            [0; 3],
+            index,
+        );
         self.reaches_others();
         Ok(())
     }
 
     /// The last operation is one at which it matters who goes first.
     fn reaches_others(&mut self) {
-        if let Some(op) = self.ops.last_mut() {
-            op.accesses_memory = true;
+        if let Some(last) = self.ops.last_mut() {
+            last.op.accesses_memory = true;
         }
     }
 
@@ -256,7 +262,12 @@ impl Lowering<'_> {
     fn bulk(&mut self, bulk: Bulk) -> Lowered<()> {
         self.bulks.push(bulk);
         let index = self.bulks.len() as u64 - 1;
-        self.emit_masked(rare!(|c, op| bulk::execute(c, op)), 0, [0; 3], index);
+        self.emit_masked(
+            rare!([aux: Table::Bulks], |c, op| bulk::execute(c, op)),
+            0,
+            [0; 3],
+            index,
+        );
         self.reaches_others();
         Ok(())
     }

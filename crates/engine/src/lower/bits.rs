@@ -6,8 +6,9 @@ use super::handler::{each, handler, rare, with_type};
 use super::{Lowered, Lowering};
 use crate::arith::bits::{self, Excess};
 use crate::arith::integer::Word;
-use crate::exec::op::{Context, Handler, Op, binary, ternary};
-use crate::exec::registers::{LANES, Lane};
+use crate::exec::op::{Context, Op, binary, ternary};
+use crate::exec::registers::{Kind, LANES, Lane};
+use crate::exec::signature::{Aux, Handler, Operand as _};
 
 impl Lowering<'_> {
     /// Lowers instructions on single bits and fields; none for other instructions.
@@ -54,8 +55,11 @@ impl Lowering<'_> {
     }
 
     fn bfi(&mut self, it: &Bfi) -> Lowered<()> {
-        let run: Option<Handler> =
-            with_type!(it.ty, T of long_words, handler!(|c, op| inserted::<T>(c, op)));
+        let run: Option<Handler> = with_type!(it.ty, T of long_words, handler!(
+            [d: <T as Lane>::Slot::KIND, a: <T as Lane>::Slot::KIND, b: <T as Lane>::Slot::KIND,
+                c: Kind::Word, aux: Aux::Slot(Kind::Word)],
+            |c, op| inserted::<T>(c, op)
+        ));
         let run = run.ok_or("the type")?;
         let length = self.read(&it.length, super::slots::kind(Type::U32))?;
         let sources = [(it.a, it.ty), (it.b, it.ty), (it.position, Type::U32)];
@@ -96,7 +100,7 @@ impl Lowering<'_> {
 /// `a`, `b` and `d` hold lanes of the type, `c` and `aux` words.
 #[inline(always)]
 unsafe fn inserted<T: Lane + Word>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (a, b) = (context.slot::<T::Slot>(op.a), context.slot::<T::Slot>(op.b));
         let (position, length) = (

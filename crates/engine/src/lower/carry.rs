@@ -7,8 +7,9 @@ use super::handler::{handler, with_type};
 use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::arith::integer;
-use crate::exec::op::{Context, Handler, Op, signs};
+use crate::exec::op::{Context, Op, signs};
 use crate::exec::registers::{Kind, LANES, Lane};
+use crate::exec::signature::{Aux, Handler, Operand as _};
 
 /// The carry is added.
 const IN: u64 = 1;
@@ -20,7 +21,11 @@ const SLOT: u32 = 2;
 /// A handler of a function of three numbers and a carry.
 macro_rules! chained {
     ($ty:expr, $group:ident, $f:expr) => {
-        with_type!($ty, T of $group, handler!(|c, op| chained::<T>(c, op, $f)))
+        with_type!($ty, T of $group, handler!(
+            [d: <T as Lane>::Slot::KIND, a: <T as Lane>::Slot::KIND, b: <T as Lane>::Slot::KIND,
+                c: <T as Lane>::Slot::KIND, aux: Aux::Above(SLOT)],
+            |c, op| chained::<T>(c, op, $f)
+        ))
     };
 }
 
@@ -112,7 +117,7 @@ unsafe fn chained<T: Lane>(
     f: impl Fn(T, T, T, bool) -> (T, bool),
 ) {
     let slot = (op.aux >> SLOT) as u32;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         let carried = if op.aux & IN != 0 {
             context.predicate(slot)

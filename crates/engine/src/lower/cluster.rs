@@ -25,8 +25,8 @@ impl Lowering<'_> {
             self.meet_whole()?;
         }
         let run = match it.action {
-            ClusterAction::Arrive => rare!(|c, op| cluster::arrive(c, op)),
-            ClusterAction::Wait => rare!(|c, op| cluster::wait(c, op)),
+            ClusterAction::Arrive => rare!([], |c, op| cluster::arrive(c, op)),
+            ClusterAction::Wait => rare!([], |c, op| cluster::wait(c, op)),
         };
         if let (ClusterAction::Wait, Some(gate)) = (it.action, &mut self.gate) {
             gate.meeting = match it.aligned {
@@ -45,12 +45,12 @@ impl Lowering<'_> {
         let rank = self.read(&it.b, Kind::Word)?;
         let mapped = self.scratch(Kind::Double);
         let run = match it.space {
-            Space::Generic => rare!(|c, op| {
+            Space::Generic => rare!([d: Kind::Double, a: Kind::Double, b: Kind::Word], |c, op| {
                 let (a, ranks) = (*c.slot::<u64>(op.a), *c.slot::<u32>(op.b));
                 let mapped = each_lane(|lane| cluster::map_generic(c, a[lane], ranks[lane]));
                 *c.slot_mut(op.d) = mapped;
             }),
-            _ => rare!(|c, op| {
+            _ => rare!([d: Kind::Double, a: Kind::Double, b: Kind::Word], |c, op| {
                 let (a, ranks) = (*c.slot::<u64>(op.a), *c.slot::<u32>(op.b));
                 *c.slot_mut(op.d) = each_lane(|lane| cluster::map(a[lane], ranks[lane]));
             }),
@@ -68,7 +68,7 @@ impl Lowering<'_> {
     fn getctarank(&mut self, it: &Getctarank) -> Lowered<()> {
         let a = self.read(&it.a, Kind::Double)?;
         let run = match it.space {
-            Space::Generic => rare!(|c, op| {
+            Space::Generic => rare!([d: Kind::Word, a: Kind::Double], |c, op| {
                 let own = cluster::rank(c);
                 let a = *c.slot::<u64>(op.a);
                 let rank = |lane: usize| {
@@ -77,7 +77,7 @@ impl Lowering<'_> {
                 let ranks = each_lane(rank);
                 *c.slot_mut(op.d) = ranks;
             }),
-            _ => rare!(|c, op| {
+            _ => rare!([d: Kind::Word, a: Kind::Double], |c, op| {
                 let own = cluster::rank(c);
                 let a = *c.slot::<u64>(op.a);
                 let rank = |lane: usize| {

@@ -8,13 +8,14 @@ use super::{Lowered, Lowering};
 use crate::arith::compare as relation;
 use crate::arith::float;
 use crate::arith::half::{Bf16, F16, Half};
-use crate::exec::op::{Context, Handler, Op, ternary, unary};
+use crate::exec::op::{Context, Op, both_predicates, predicates, ternary, unary};
 use crate::exec::registers::{Kind, LANES};
+use crate::exec::signature::{Executed, Handler, Operand as _, Predicate};
 
 /// A handler of `d = c ? a : b` of words or double words, without branches.
 macro_rules! selected {
     ($T:ty) => {
-        handler!(|c, op| {
+        handler!([d: <$T>::KIND, a: <$T>::KIND, b: <$T>::KIND, c: Kind::Predicate], |c, op| {
             let (a, b) = (c.slot::<$T>(op.a), c.slot::<$T>(op.b));
             let by = c.predicate(op.c);
             let mut all: [$T; LANES] = [0; LANES];
@@ -147,18 +148,12 @@ impl Lowering<'_> {
     }
 
     fn negated(&mut self, predicate: u32) -> u32 {
-        let run = handler!(|c, op| {
-            let lanes = c.predicate(op.a);
-            c.set_predicate(op.d, !lanes);
-        });
+        let run = handler!(|c, op| predicates(c, op, |a| !a));
         self.value(run, Kind::Predicate, [predicate, 0, 0], 0)
     }
 
     fn copy_predicate(&mut self, register: Reg, slot: u32) -> Lowered<()> {
-        let run = handler!(|c, op| {
-            let lanes = c.predicate(op.a);
-            c.set_predicate(op.d, lanes);
-        });
+        let run = handler!(|c, op| predicates(c, op, |a| a));
         self.finish_in(run, (register, Kind::Predicate), [slot, 0, 0], 0)
     }
 
@@ -273,18 +268,9 @@ fn unsigned(ty: Type) -> Type {
 /// A handler that combines predicates.
 pub(super) fn combining(operator: BooleanOperator) -> Handler {
     match operator {
-        BooleanOperator::And => handler!(|c, op| {
-            let lanes = c.predicate(op.a) & c.predicate(op.b);
-            c.set_predicate(op.d, lanes);
-        }),
-        BooleanOperator::Or => handler!(|c, op| {
-            let lanes = c.predicate(op.a) | c.predicate(op.b);
-            c.set_predicate(op.d, lanes);
-        }),
-        BooleanOperator::Xor => handler!(|c, op| {
-            let lanes = c.predicate(op.a) ^ c.predicate(op.b);
-            c.set_predicate(op.d, lanes);
-        }),
+        BooleanOperator::And => handler!(|c, op| both_predicates(c, op, |a, b| a & b)),
+        BooleanOperator::Or => handler!(|c, op| both_predicates(c, op, |a, b| a | b)),
+        BooleanOperator::Xor => handler!(|c, op| both_predicates(c, op, |a, b| a ^ b)),
     }
 }
 
@@ -310,8 +296,8 @@ fn truths(destination: Type, comparisons: usize) -> Option<[u32; 2]> {
 /// # Safety
 /// `a` and `b` hold predicates, `d` words.
 #[inline(always)]
-unsafe fn chosen(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
+unsafe fn chosen(context: &mut Context<'_>, op: &Op) -> Executed<u32, Predicate, Predicate> {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (lower, upper) = (context.predicate(op.a), context.predicate(op.b));
         let mut all = [0; LANES];
@@ -321,6 +307,7 @@ unsafe fn chosen(context: &mut Context<'_>, op: &Op) {
         }
         *context.slot_mut(op.d) = all;
     }
+    Executed::YES
 }
 
 /// A half of each lane, from this bit on, as `f32`: flushed where `aux` says so.
@@ -328,9 +315,9 @@ unsafe fn chosen(context: &mut Context<'_>, op: &Op) {
 /// # Safety
 /// `a` and `d` hold words.
 #[inline(always)]
-unsafe fn widened<H: Half>(context: &mut Context<'_>, op: &Op, shift: u32) {
+unsafe fn widened<H: Half>(context: &mut Context<'_>, op: &Op, shift: u32) -> Executed<u32, u32> {
     let ftz = op.aux != 0;
-    // SAFETY: the caller's contract.
+    // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         unary(context, op, |a: u32| {
             let half = (a >> shift) as u16;
@@ -339,6 +326,6 @@ unsafe fn widened<H: Half>(context: &mut Context<'_>, op: &Op, shift: u32) {
             } else {
                 half
             })
-        });
+        })
     }
 }

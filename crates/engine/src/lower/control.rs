@@ -11,7 +11,7 @@ use crate::exec::program::{
     Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
 };
 use crate::exec::registers::{Kind, LANES};
-use crate::module::windows;
+use crate::module::{parameter_bounds, windows};
 
 /// What a special register is.
 pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
@@ -68,13 +68,10 @@ impl Lowering<'_> {
             .collect();
     }
 
-    /// Words for so many bytes.
+    /// Words for so many bytes, which are few: `declarations::check` has seen to that.
     fn words(&mut self, bytes: u64) -> Words {
         let count = bytes.div_ceil(4) as u32;
-        let slot = self.slots.end;
-        (0..count).for_each(|_| {
-            self.slots.add(Kind::Word);
-        });
+        let slot = self.slots.add_row(Kind::Word, count);
         Words { slot, count }
     }
 
@@ -135,12 +132,12 @@ impl Lowering<'_> {
         let whole = self.scratch(Kind::Double);
         let run = match special {
             SpecialRegister::Clock | SpecialRegister::Clock64 | SpecialRegister::ClockHi => {
-                handler!(|c, op| {
+                handler!([d: Kind::Double], |c, op| {
                     let now = c.at.launch.started.elapsed().as_nanos() as u64;
                     c.set_running(op.d, &[now; LANES]);
                 })
             }
-            _ => handler!(|c, op| {
+            _ => handler!([d: Kind::Double], |c, op| {
                 let now = std::time::SystemTime::UNIX_EPOCH.elapsed();
                 let now = now.map_or(0, |it| it.as_nanos() as u64);
                 c.set_running(op.d, &[now; LANES]);
@@ -171,7 +168,7 @@ impl Lowering<'_> {
             Symbol::Module(index) => self.layout.address_of_variable(index)?,
             Symbol::Function(function) => windows::FUNCTIONS + 16 * u64::from(function.0),
             Symbol::Parameter(index) if self.function.kind == ptx::FunctionKind::Entry => {
-                u64::from(crate::module::parameter_offsets(self.function).0[index as usize])
+                u64::from(parameter_bounds(self.function)[index as usize].offset)
             }
             Symbol::Body(index) => {
                 let body = self.function.body.as_ref().expect("it has one");
@@ -194,7 +191,7 @@ impl Lowering<'_> {
     /// Each launch has its own.
     fn address_of_panic_record(&mut self, offset: i64) -> u32 {
         let address = self.scratch(Kind::Double);
-        let run = handler!(|c, op| {
+        let run = handler!([d: Kind::Double], |c, op| {
             let record = c.at.launch.panic_record;
             *c.slot_mut(op.d) = [record.wrapping_add(op.aux); LANES];
         });
@@ -205,7 +202,7 @@ impl Lowering<'_> {
     fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {
         let offset = i64::from(self.locals.offset(index)) + offset;
         let address = self.scratch(Kind::Double);
-        let run = handler!(|c, op| {
+        let run = handler!([d: Kind::Double], |c, op| {
             let frame = u64::from(c.at.local.frame);
             *c.slot_mut(op.d) = [frame.wrapping_add(op.aux); LANES];
         });
@@ -308,6 +305,16 @@ impl Lowering<'_> {
                 Returned::Variable(symbol) => returns.push(self.words_of(*symbol)?),
                 Returned::Nowhere => {}
                 Returned::Register(_) => return Err("a value returned in a register".to_owned()),
+            }
+        }
+        if let ptx::Callee::Direct(function) = &call.callee {
+            let callee = &self.layout.module.functions[function.0 as usize];
+            let (given, expected) = (arguments.len(), callee.parameters.len());
+            if given < expected {
+                let name = &callee.name;
+                return Err(format!(
+                    "a call of `{name}` with {given} arguments; it takes {expected}"
+                ));
             }
         }
         let call = crate::exec::program::Call {

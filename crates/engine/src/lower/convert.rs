@@ -8,8 +8,9 @@ use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::arith::bits::{self, Permutation};
 use crate::arith::convert;
-use crate::exec::op::{Handler, ternary, unary};
+use crate::exec::op::{ternary, unary};
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 /// One operation of a conversion. The first takes the instruction's sources, each other one the result
 /// of that before it.

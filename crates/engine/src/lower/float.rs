@@ -9,8 +9,9 @@ use super::{Lowered, Lowering, half};
 use crate::arith::convert;
 use crate::arith::float::{self, Rounding};
 use crate::arith::half::{Bf16, F16};
-use crate::exec::op::{Handler, binary, ternary, unary};
+use crate::exec::op::{binary, ternary, unary};
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 /// Handlers of a function of `f32` and `f64` with a rounding, and its form with `.ftz`.
 macro_rules! operators {

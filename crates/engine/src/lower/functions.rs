@@ -8,7 +8,8 @@ use super::modifiers::{Modifiers, rounding};
 use super::{Lowered, Lowering};
 use crate::arith::approx;
 use crate::arith::float::{self, Class, Rounding};
-use crate::exec::op::{Handler, binary, unary};
+use crate::exec::op::{binary, unary};
+use crate::exec::signature::Handler;
 
 /// A handler of a function of `f32` that gains nothing by vectors, with `.ftz` or without.
 macro_rules! seldom {

@@ -4,7 +4,7 @@ use ptx::Type;
 
 use super::modifiers::Modifiers;
 use crate::arith::half::{self, F16};
-use crate::exec::op::Handler;
+use crate::exec::signature::Handler;
 
 /// A handler of a function of halves, which is given the modifiers and the format.
 macro_rules! halves {

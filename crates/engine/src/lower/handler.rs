@@ -20,57 +20,78 @@ pub(crate) fn has_vectors() -> bool {
     *KNOWN.get_or_init(known)
 }
 
-/// A [`Handler`](crate::exec::op::Handler) of an expression of `context` and `op`: compiled twice, for
+/// A [`Handler`](crate::exec::signature::Handler) of an expression of `context` and `op`: compiled twice, for
 /// any processor and for one with AVX2 and FMA, of which the right one is taken.
+///
+/// The kinds of its operands are those of the functions on lanes whose value the expression is (`unary` and the
+/// like). One that reaches slots in another way names them before itself: `[d: Kind::Word, a: Kind::Double]`.
 macro_rules! handler {
-    (|$context:ident, $op:ident| $body:expr) => {{
-        use $crate::exec::op::{Context, Handler, Op};
-        // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+    ($([$($operand:ident: $kind:expr),*],)? |$context:ident, $op:ident| $body:expr) => {{
+        // SAFETY: the operation is one of a verified program, whose slots, tables and `aux` are what the signature
+        // below asks: `exec::verify`.
         #[allow(unused_unsafe, reason = "not every body does something unsafe")]
-        unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
-            // SAFETY: the caller's contract.
+        unsafe fn baseline($context: &mut $crate::exec::op::Context<'_>, $op: &$crate::exec::op::Op) {
+            // SAFETY: the contract of `Run`, as above.
             #[allow(unused_unsafe, reason = "not every body needs it")]
-            unsafe {
-                $body
-            }
+            let _ = unsafe { $body };
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
         // SAFETY: as for `baseline`; the processor has been asked.
         #[allow(unused_unsafe, reason = "as above")]
-        unsafe fn vectors($context: &mut Context<'_>, $op: &Op) {
-            // SAFETY: the caller's contract.
+        unsafe fn vectors($context: &mut $crate::exec::op::Context<'_>, $op: &$crate::exec::op::Op) {
+            // SAFETY: the contract of `Run`, as above.
             #[allow(unused_unsafe, reason = "not every body needs it")]
-            unsafe {
-                $body
-            }
+            let _ = unsafe { $body };
         }
         #[cfg(target_arch = "x86_64")]
-        let handler = match $crate::lower::handler::has_vectors() {
-            true => vectors as Handler,
-            false => baseline as Handler,
+        let run = match $crate::lower::handler::has_vectors() {
+            true => vectors as $crate::exec::signature::Run,
+            false => baseline as $crate::exec::signature::Run,
         };
         #[cfg(not(target_arch = "x86_64"))]
-        let handler = baseline as Handler;
-        handler
+        let run = baseline as $crate::exec::signature::Run;
+        let signature = $crate::lower::handler::signature!($([$($operand: $kind),*],)? |$context, $op| $body);
+        $crate::exec::signature::Handler { run, signature }
     }};
 }
 pub(crate) use handler;
 
 /// As [`handler!`], compiled once: of what is seldom executed, or gains nothing by vectors.
 macro_rules! rare {
-    (|$context:ident, $op:ident| $body:expr) => {{
-        use $crate::exec::op::{Context, Handler, Op};
-        // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+    ($([$($operand:ident: $kind:expr),*],)? |$context:ident, $op:ident| $body:expr) => {{
+        // SAFETY: as for `handler!`.
         #[allow(unused_unsafe, reason = "not every body does something unsafe")]
-        unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
-            // SAFETY: the caller's contract.
-            unsafe { $body }
+        unsafe fn baseline($context: &mut $crate::exec::op::Context<'_>, $op: &$crate::exec::op::Op) {
+            // SAFETY: the contract of `Run`, as for `handler!`.
+            let _ = unsafe { $body };
         }
-        baseline as Handler
+        let run = baseline as $crate::exec::signature::Run;
+        let signature = $crate::lower::handler::signature!($([$($operand: $kind),*],)? |$context, $op| $body);
+        $crate::exec::signature::Handler { run, signature }
     }};
 }
 pub(crate) use rare;
+
+/// The [`Signature`](crate::exec::signature::Signature) of a handler: as it is written, or that of the type of its
+/// expression.
+macro_rules! signature {
+    ([$($operand:ident: $kind:expr),*], |$context:ident, $op:ident| $body:expr) => {
+        $crate::exec::signature::Signature::of(|_signature| {
+            $(_signature.$operand = $kind.into();)*
+        })
+    };
+    (|$context:ident, $op:ident| $body:expr) => {
+        $crate::exec::signature::signature_of(
+            |$context: &mut $crate::exec::op::Context<'_>, $op: &$crate::exec::op::Op| {
+                // SAFETY: it is not called.
+                #[allow(unused_unsafe, reason = "as for the handler")]
+                unsafe { $body }
+            },
+        )
+    };
+}
+pub(crate) use signature;
 
 /// A handler of a function on lanes, all of the Rust type of a PTX type; `None` for types that are not
 /// of the group.

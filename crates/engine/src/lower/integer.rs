@@ -8,7 +8,8 @@ use ptx::{
 use super::handler::{each, handler};
 use super::{Lowered, Lowering};
 use crate::arith::integer;
-use crate::exec::op::{Handler, binary, ternary};
+use crate::exec::op::{binary, ternary};
+use crate::exec::signature::Handler;
 
 /// A handler of a function on both halves of packed integers.
 macro_rules! packed {

@@ -5,17 +5,15 @@ use ptx::{Binary, Direction, Lop3, Operation, Shf, Type, Unary, Wrap};
 use super::handler::{each, handler, with_type};
 use super::{Lowered, Lowering};
 use crate::arith::bits::{self, Excess};
-use crate::exec::op::{Handler, binary, compare, ternary, unary};
+use crate::exec::op::{binary, both_predicates, compare, predicates, ternary, unary};
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 /// A handler of an operator on all bits of a word, of a double word, or of predicates.
 macro_rules! bitwise {
     ($ty:expr, |$a:ident, $b:ident| $value:expr) => {
         match $ty {
-            Type::Pred => Some(handler!(|c, op| {
-                let ($a, $b) = (c.predicate(op.a), c.predicate(op.b));
-                c.set_predicate(op.d, $value);
-            })),
+            Type::Pred => Some(handler!(|c, op| both_predicates(c, op, |$a, $b| $value))),
             Type::B16 | Type::B32 => {
                 Some(handler!(|c, op| binary(c, op, |$a: u32, $b: u32| $value)))
             }
@@ -51,10 +49,7 @@ impl Lowering<'_> {
 
     fn not(&mut self, it: &Unary) -> Lowered<()> {
         let run = match it.ty {
-            Type::Pred => Some(handler!(|c, op| {
-                let lanes = c.predicate(op.a);
-                c.set_predicate(op.d, !lanes);
-            })),
+            Type::Pred => Some(handler!(|c, op| predicates(c, op, |a| !a))),
             Type::B16 => Some(handler!(|c, op| unary(c, op, |a: u16| !a))),
             Type::B32 => Some(handler!(|c, op| unary(c, op, |a: u32| !a))),
             Type::B64 => Some(handler!(|c, op| unary(c, op, |a: u64| !a))),

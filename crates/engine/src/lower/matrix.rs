@@ -10,9 +10,10 @@ use super::{Lowered, Lowering};
 use crate::arith::tensor::{Element, Sum};
 use crate::exec::access::{self, Act, Data};
 use crate::exec::fragment::{self, Factor, Product, Summand};
-use crate::exec::op::{Context, Handler, Op};
+use crate::exec::op::{Context, Op};
 use crate::exec::program::Meeting;
 use crate::exec::registers::Kind;
+use crate::exec::signature::{Aux, Mover, Table};
 
 impl Lowering<'_> {
     /// Lowers what concerns matrices; none for other instructions.
@@ -89,7 +90,12 @@ impl Lowering<'_> {
         };
         self.products.push(product);
         let index = self.products.len() as u64 - 1;
-        self.emit_masked(handler!(|c, op| fragment::product(c, op)), 0, [0; 3], index);
+        self.emit_masked(
+            handler!([aux: Table::Products], |c, op| fragment::product(c, op)),
+            0,
+            [0; 3],
+            index,
+        );
         Ok(())
     }
 
@@ -126,8 +132,12 @@ impl Lowering<'_> {
         let d = self.destinations(&it.d, Kind::Word)?;
         let (count, list) = (d.len() as u32, self.list(d));
         let run = match it.transposed {
-            false => handler!(|c, op| fragment::spread(c, op, false)),
-            true => handler!(|c, op| fragment::spread(c, op, true)),
+            false => {
+                handler!([a: Kind::Quad, aux: Aux::List], |c, op| fragment::spread(c, op, false))
+            }
+            true => {
+                handler!([a: Kind::Quad, aux: Aux::List], |c, op| fragment::spread(c, op, true))
+            }
         };
         self.emit_masked(run, 0, [rows, count, 0], list);
         Ok(())
@@ -140,8 +150,12 @@ impl Lowering<'_> {
         let a = self.sources(&it.a, Kind::Word)?;
         let (count, list) = (a.len() as u32, self.list(a));
         let run = match it.transposed {
-            false => handler!(|c, op| fragment::gather(c, op, false)),
-            true => handler!(|c, op| fragment::gather(c, op, true)),
+            false => {
+                handler!([d: Kind::Quad, aux: Aux::List], |c, op| fragment::gather(c, op, false))
+            }
+            true => {
+                handler!([d: Kind::Quad, aux: Aux::List], |c, op| fragment::gather(c, op, true))
+            }
         };
         self.emit_masked(run, rows, [0, count, 0], list);
         self.rows(it.space, &it.address, Act::Store, rows, it.count)
@@ -170,14 +184,14 @@ impl Lowering<'_> {
             act,
             data,
         )?;
-        if let Some(op) = self.ops.last_mut() {
+        if let Some(last) = self.ops.last_mut() {
             // Nobody parts the lanes, which have met.
-            op.accesses_memory = false;
-            op.run = match matrices {
-                1 => rare!(|c, op| of_lanes(c, op, 0xff)),
-                2 => rare!(|c, op| of_lanes(c, op, 0xffff)),
-                _ => rare!(|c, op| of_lanes(c, op, u32::MAX)),
-            } as Handler;
+            last.op.accesses_memory = false;
+            last.handle_by(match matrices {
+                1 => rare!([a: Kind::Double, aux: Aux::Access(Mover::Any)], |c, op| of_lanes(c, op, 0xff)),
+                2 => rare!([a: Kind::Double, aux: Aux::Access(Mover::Any)], |c, op| of_lanes(c, op, 0xffff)),
+                _ => rare!([a: Kind::Double, aux: Aux::Access(Mover::Any)], |c, op| of_lanes(c, op, u32::MAX)),
+            });
         }
         Ok(())
     }
@@ -187,7 +201,7 @@ impl Lowering<'_> {
         let a = self.read(&it.a, Kind::Word)?;
         let d = self.write(it.d).0;
         self.emit_masked(
-            handler!(|c, op| fragment::transpose(c, op)),
+            handler!([d: Kind::Word, a: Kind::Word], |c, op| fragment::transpose(c, op)),
             d,
             [a, 0, 0],
             0,
@@ -206,7 +220,7 @@ unsafe fn of_lanes(context: &mut Context<'_>, op: &Op, lanes: u32) {
         return;
     }
     context.mask &= lanes;
-    // SAFETY: the caller's contract.
+    // SAFETY: the operation is the one that this function was given, of a verified program.
     unsafe { access::access(context, op) };
     context.mask = mask;
 }

@@ -10,9 +10,10 @@ use super::handler::{handler, rare};
 use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::exec::access::{self, Access, Act, Atomic, Data};
-use crate::exec::op::{Handler, binary};
+use crate::exec::op::binary;
 use crate::exec::registers::{Kind, LANES};
 use crate::exec::row;
+use crate::exec::signature::{Aux, Handler, Mover};
 use crate::exec::{checked, partial, zeros};
 
 impl Lowering<'_> {
@@ -51,12 +52,12 @@ impl Lowering<'_> {
             Operation::CpAsync(it) => self.copy_async(it),
             // Copies are done where they begin.
             Operation::CpAsyncCommitGroup => {
-                self.emit_masked(handler!(|c, _op| checked::commit(c)), 0, [0; 3], 0);
+                self.emit_masked(handler!([], |c, _op| checked::commit(c)), 0, [0; 3], 0);
                 Ok(())
             }
             Operation::CpAsyncWaitGroup(but) => {
                 self.emit_masked(
-                    handler!(|c, op| checked::wait(c, Some(op.a))),
+                    handler!([], |c, op| checked::wait(c, Some(op.a))),
                     0,
                     [*but, 0, 0],
                     0,
@@ -64,7 +65,7 @@ impl Lowering<'_> {
                 Ok(())
             }
             Operation::CpAsyncWaitAll => {
-                self.emit_masked(handler!(|c, _op| checked::wait(c, None)), 0, [0; 3], 0);
+                self.emit_masked(handler!([], |c, _op| checked::wait(c, None)), 0, [0; 3], 0);
                 Ok(())
             }
             // Hints change nothing that a thread sees.
@@ -83,7 +84,7 @@ impl Lowering<'_> {
                 Ok(())
             }
             Operation::Nanosleep(_) => {
-                let run = handler!(|c, _op| c.at.looks += 1 << 16);
+                let run = handler!([], |c, _op| c.at.looks += 1 << 16);
                 self.emit_masked(run, 0, [0; 3], 0);
                 Ok(())
             }
@@ -154,9 +155,13 @@ impl Lowering<'_> {
             load,
             data.clone(),
         )?;
-        if let (Some(read), Some(op)) = (read, self.ops.last_mut()) {
-            op.run = rare!(|c, op| partial::copy_from(c, op));
-            op.b = read;
+        if let (Some(read), Some(last)) = (read, self.ops.last_mut()) {
+            let run = rare!(
+                [a: Kind::Double, b: Kind::Word, aux: Aux::Access(Mover::CopyFrom)],
+                |c, op| partial::copy_from(c, op)
+            );
+            last.handle_by(run);
+            last.op.b = read;
         }
         self.access(
             Space::Shared,
@@ -177,10 +182,10 @@ impl Lowering<'_> {
         };
         let (address, offset) = self.address(&it.address)?;
         let size = self.read(&it.size, Kind::Double)?;
-        let run = rare!(|c, op| zeros::store(c, op));
+        let run = rare!([a: Kind::Double, b: Kind::Double], |c, op| zeros::store(c, op));
         self.emit_masked(run, 0, [address, size, is_generic], offset as u64);
-        if let Some(op) = self.ops.last_mut() {
-            op.accesses_memory = true;
+        if let Some(last) = self.ops.last_mut() {
+            last.op.accesses_memory = true;
         }
         Ok(())
     }
@@ -189,7 +194,7 @@ impl Lowering<'_> {
     fn bytes_read(&mut self, it: &CpAsync) -> Lowered<Option<u32>> {
         if let Some(ignored) = &it.ignore_source {
             let ignored = self.read_predicate(ignored)?;
-            let run = rare!(|c, op| {
+            let run = rare!([d: Kind::Word, a: Kind::Predicate], |c, op| {
                 let ignored = c.predicate(op.a);
                 let bytes = |lane: usize| op.aux as u32 * (1 - (ignored >> lane & 1));
                 *c.slot_mut(op.d) = std::array::from_fn::<u32, LANES, _>(bytes);
@@ -303,8 +308,8 @@ impl Lowering<'_> {
         self.accesses.push(access);
         let index = self.accesses.len() as u64 - 1;
         self.emit_masked(run, 0, [base, 0, 0], index);
-        if let Some(op) = self.ops.last_mut() {
-            op.accesses_memory =
+        if let Some(last) = self.ops.last_mut() {
+            last.op.accesses_memory =
                 space != access::Space::Local && space != access::Space::Parameters;
         }
         Ok(())
@@ -376,12 +381,12 @@ impl Lowering<'_> {
             Fence::MbarrierInit
             | Fence::AsyncGeneric { .. }
             | Fence::Proxy(Proxy::Async | Proxy::AsyncShared | Proxy::AsyncSharedCluster) => {
-                let run = handler!(|c, _op| checked::proxy_fence(c));
+                let run = handler!([], |c, _op| checked::proxy_fence(c));
                 return self.emit_masked(run, 0, [0; 3], 0);
             }
             Fence::Proxy(_) | Fence::TensorMap { .. } => return,
         };
-        let run = handler!(|c, op| {
+        let run = handler!([], |c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             c.at.looks += 1;
             checked::fence(c, op.a, op.b);
@@ -390,9 +395,22 @@ impl Lowering<'_> {
     }
 }
 
+/// A handler of weak loads or stores of so many elements of so many bytes.
+macro_rules! moves {
+    ($way:ident, $bytes:literal, $count:literal, $by:expr) => {
+        handler!(
+            [a: Kind::Double, aux: Aux::Access(Mover::$way { bytes: $bytes, count: $count })],
+            |c, op| $by(c, op)
+        )
+    };
+}
+
 /// What executes an access: where it may be one of a row, what looks for that first.
 fn mover(access: &Access) -> Handler {
-    let lanewise = handler!(|c, op| access::access(c, op));
+    let lanewise = handler!(
+        [a: Kind::Double, aux: Aux::Access(Mover::Any)],
+        |c, op| access::access(c, op)
+    );
     let kind = match access.element {
         4 => Kind::Word,
         8 => Kind::Double,
@@ -403,19 +421,19 @@ fn mover(access: &Access) -> Handler {
     let shape = (access.element, access.data.len());
     match access.act {
         Act::Load { .. } | Act::CopyFrom { .. } if is_plain => match shape {
-            (4, 1) => handler!(|c, op| row::load::<u32, 1>(c, op)),
-            (4, 2) => handler!(|c, op| row::load::<u32, 2>(c, op)),
-            (4, 4) => handler!(|c, op| row::load_quads(c, op)),
-            (8, 1) => handler!(|c, op| row::load::<u64, 1>(c, op)),
-            (8, 2) => handler!(|c, op| row::load::<u64, 2>(c, op)),
+            (4, 1) => moves!(Load, 4, 1, row::load::<u32, 1>),
+            (4, 2) => moves!(Load, 4, 2, row::load::<u32, 2>),
+            (4, 4) => moves!(Load, 4, 4, row::load_quads),
+            (8, 1) => moves!(Load, 8, 1, row::load::<u64, 1>),
+            (8, 2) => moves!(Load, 8, 2, row::load::<u64, 2>),
             _ => lanewise,
         },
         Act::Store | Act::CopyTo if is_plain => match shape {
-            (4, 1) => handler!(|c, op| row::store::<u32, 1>(c, op)),
-            (4, 2) => handler!(|c, op| row::store::<u32, 2>(c, op)),
-            (4, 4) => handler!(|c, op| row::store::<u32, 4>(c, op)),
-            (8, 1) => handler!(|c, op| row::store::<u64, 1>(c, op)),
-            (8, 2) => handler!(|c, op| row::store::<u64, 2>(c, op)),
+            (4, 1) => moves!(Store, 4, 1, row::store::<u32, 1>),
+            (4, 2) => moves!(Store, 4, 2, row::store::<u32, 2>),
+            (4, 4) => moves!(Store, 4, 4, row::store::<u32, 4>),
+            (8, 1) => moves!(Store, 8, 1, row::store::<u64, 1>),
+            (8, 2) => moves!(Store, 8, 2, row::store::<u64, 2>),
             _ => lanewise,
         },
         _ => lanewise,

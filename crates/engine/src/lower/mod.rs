@@ -44,9 +44,12 @@ use crate::exec::access::Access;
 use crate::exec::bulk::Bulk;
 use crate::exec::fragment::Product;
 use crate::exec::mbarrier::Mbarrier;
-use crate::exec::op::{Handler, Op};
-use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
+use crate::exec::op::{Op, predicates};
+use crate::exec::program::{Block, Constant, Decoded, Draft, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
+use crate::exec::signature::{Handler, Signature};
+use crate::exec::slot_map::SlotMap;
+use crate::exec::verify;
 use crate::exec::wgmma::{Touch, Wgmma};
 use crate::module::Layout;
 use flow::End;
@@ -66,8 +69,59 @@ pub struct Unsupported {
     pub why: String,
 }
 
+/// Why a function cannot be made into what the engine executes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unlowered {
+    /// It has an instruction that the engine does not execute.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The emulator has made something of it that would reach beyond its registers or tables.
+    #[error(transparent)]
+    Internal(#[from] Internal),
+    /// It has more registers than the engine holds.
+    #[error("{function}: {actual} bytes of registers of a warp; the emulator has {limit}")]
+    Registers {
+        /// The function.
+        function: String,
+        /// Of all lanes of a warp.
+        actual: u64,
+        /// The most that there may be.
+        limit: u32,
+    },
+}
+
+/// An error of the emulator: what it made of a function is refused before it is executed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "internal error of the emulator, please report it: what it made of {function}, line {line} of the PTX, has {why}"
+)]
+pub struct Internal {
+    /// The function.
+    pub function: String,
+    /// Which of its instructions, if it is one.
+    pub instruction: Option<u32>,
+    /// Its line, from 1; 0 where it is none.
+    pub line: u32,
+    /// What is wrong.
+    pub why: String,
+}
+
 /// Why one instruction cannot be lowered.
 pub(crate) type Lowered<T> = Result<T, String>;
+
+/// An operation, and what its handler asks of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Emitted {
+    pub(crate) op: Op,
+    pub(crate) signature: Signature,
+}
+
+impl Emitted {
+    /// Has it executed by another handler.
+    pub(crate) fn handle_by(&mut self, handler: Handler) {
+        (self.op.run, self.signature) = (handler.run, handler.signature);
+    }
+}
 
 /// What is known of a function while it is lowered.
 pub(crate) struct Lowering<'m> {
@@ -76,7 +130,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) index: u32,
     pub(crate) function: &'m Function,
     pub(crate) slots: Slots,
-    pub(crate) ops: Vec<Op>,
+    pub(crate) ops: Vec<Emitted>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) products: Vec<Product>,
     pub(crate) wgmmas: Vec<Wgmma>,
@@ -109,11 +163,32 @@ pub(crate) struct Lowering<'m> {
     pub(crate) is_hoisted: bool,
 }
 
-/// Lowers a function of a module.
+/// The program of a function of a module.
 ///
 /// # Errors
 /// It has an instruction that the engine does not execute.
-pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsupported> {
+pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unlowered> {
+    verified(layout, index, decode(layout, index)?)
+}
+
+/// The program of a draft of a function.
+///
+/// # Errors
+/// Something of it is not what its user wants.
+pub(crate) fn verified(
+    layout: &Layout<'_>,
+    index: u32,
+    draft: Draft,
+) -> Result<Program, Unlowered> {
+    let function = &layout.module.functions[index as usize];
+    Program::verified(draft).map_err(|fault| internal(function, fault).into())
+}
+
+/// Decodes a function of a module.
+///
+/// # Errors
+/// As for [`lower`].
+pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered> {
     let function = &layout.module.functions[index as usize];
     let body = function.body.as_ref().expect("declarations are not called");
     let pieces = flow::pieces(body);
@@ -191,7 +266,30 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         });
     }
     Block::link(&mut blocks);
-    Ok(lowering.finish(blocks, launch_ops))
+    lowering.finish(blocks, launch_ops)
+}
+
+fn ops(emitted: &[Emitted]) -> Vec<Op> {
+    emitted.iter().map(|it| it.op).collect()
+}
+
+fn signatures(emitted: &[Emitted]) -> Vec<Signature> {
+    emitted.iter().map(|it| it.signature).collect()
+}
+
+/// What is told of a function that the verification refuses.
+fn internal(function: &Function, fault: verify::Fault) -> Internal {
+    let body = function.body.as_ref();
+    let instruction = fault.instruction.and_then(|it| {
+        let all = body.map(|body| &body.instructions);
+        all.and_then(|all| all.get(it as usize))
+    });
+    Internal {
+        function: function.name.clone(),
+        instruction: fault.instruction,
+        line: instruction.map_or(0, |it| it.line),
+        why: fault.why,
+    }
 }
 
 /// Whether an instruction's first operation must be the first of its block, because lanes give each other
@@ -253,22 +351,29 @@ impl Lowering<'_> {
             .map_err(|why| self.unsupported(&body.instructions[self.instruction as usize], why))
     }
 
-    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Program {
+    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Emitted>) -> Result<Draft, Unlowered> {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
         let (block_specials, launch_specials) = self
             .specials
             .into_iter()
             .partition(|it| !control::is_fixed_by_launch(it.0));
-        Program {
+        let bytes = self.slots.map.bytes();
+        let register_bytes = bytes.map_err(|actual| Unlowered::Registers {
+            function: self.function.name.clone(),
+            actual,
+            limit: SlotMap::MOST_BYTES,
+        })?;
+        let decoded = Decoded {
             name: self.function.name.clone(),
             index: self.index,
-            ops: self.ops,
+            ops: ops(&self.ops),
             blocks,
-            register_bytes: self.slots.end,
+            register_bytes,
+            slots: self.slots.map,
             constants: self.constants.into_iter().map(constant).collect(),
             launch_specials,
             block_specials,
-            launch_ops,
+            launch_ops: ops(&launch_ops),
             parameters: self.parameters,
             returns: self.returns,
             accesses: self.accesses,
@@ -280,7 +385,11 @@ impl Lowering<'_> {
             videos: self.videos,
             lists: self.lists,
             frame: Arc::new(self.locals.frame),
-        }
+        };
+        Ok(Draft {
+            decoded,
+            signatures: [signatures(&self.ops), signatures(&launch_ops)],
+        })
     }
 }
 
@@ -332,10 +441,7 @@ impl Lowering<'_> {
             return Ok(slot);
         }
         let negated = self.scratch(Kind::Predicate);
-        let run = handler::handler!(|context, op| {
-            let lanes = context.predicate(op.a);
-            context.set_predicate(op.d, !lanes);
-        });
+        let run = handler::handler!(|c, op| predicates(c, op, |a| !a));
         self.push(run, Some(Kind::Predicate), negated, [slot, 0, 0], 0);
         Ok(negated)
     }
@@ -365,7 +471,7 @@ impl Lowering<'_> {
 
     pub(crate) fn push(
         &mut self,
-        run: Handler,
+        handler: Handler,
         writes: Option<Kind>,
         d: u32,
         [a, b, c]: [u32; 3],
@@ -373,7 +479,8 @@ impl Lowering<'_> {
     ) {
         let instruction = self.instruction;
         let accesses_memory = false;
-        self.ops.push(Op {
+        let Handler { run, signature } = handler;
+        let op = Op {
             run,
             writes,
             d,
@@ -383,7 +490,8 @@ impl Lowering<'_> {
             aux,
             instruction,
             accesses_memory,
-        });
+        };
+        self.ops.push(Emitted { op, signature });
     }
 
     /// The slot of a constant.

@@ -5,7 +5,7 @@ use ptx::{Cvta, CvtaDirection, Isspacep, MovVector, Operand, Operation, Pack, Re
 use super::handler::handler;
 use super::slots::kind;
 use super::{Lowered, Lowering};
-use crate::exec::op::{binary, each_lane, unary};
+use crate::exec::op::{binary, each_lane, predicates, unary};
 use crate::exec::registers::Kind;
 use crate::module::windows;
 
@@ -54,10 +54,7 @@ impl Lowering<'_> {
     /// Copies a slot of the register's kind.
     pub(super) fn copy(&mut self, d: Reg, a: u32) {
         let run = match self.slots.kind(d) {
-            Kind::Predicate => handler!(|c, op| {
-                let lanes = c.predicate(op.a);
-                c.set_predicate(op.d, lanes);
-            }),
+            Kind::Predicate => handler!(|c, op| predicates(c, op, |a| a)),
             Kind::Word => handler!(|c, op| unary(c, op, |a: u32| a)),
             Kind::Double => handler!(|c, op| unary(c, op, |a: u64| a)),
             Kind::Quad => handler!(|c, op| unary(c, op, |a: u128| a)),
@@ -208,12 +205,12 @@ impl Lowering<'_> {
     fn in_local_window(&mut self, slot: u32, direction: CvtaDirection) -> u32 {
         let moved = self.scratch(Kind::Double);
         let run = match direction {
-            CvtaDirection::ToGeneric => handler!(|c, op| {
+            CvtaDirection::ToGeneric => handler!([d: Kind::Double, a: Kind::Double], |c, op| {
                 let offsets = *c.slot::<u64>(op.a);
                 let window = |lane| c.at.local_window_of(lane);
                 *c.slot_mut(op.d) = each_lane(|lane| offsets[lane].wrapping_add(window(lane)));
             }),
-            CvtaDirection::FromGeneric => handler!(|c, op| {
+            CvtaDirection::FromGeneric => handler!([d: Kind::Double, a: Kind::Double], |c, op| {
                 let addresses = *c.slot::<u64>(op.a);
                 let window = |lane| c.at.local_window_of(lane);
                 *c.slot_mut(op.d) = each_lane(|lane| addresses[lane].wrapping_sub(window(lane)));

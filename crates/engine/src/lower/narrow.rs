@@ -11,8 +11,9 @@ use crate::arith::directed::Format;
 use crate::arith::float::Rounding;
 use crate::arith::half::{self, Bf16, F16, Half};
 use crate::arith::{convert, fp8};
-use crate::exec::op::{Handler, binary, ternary, unary};
+use crate::exec::op::{binary, ternary, unary};
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 impl Lowering<'_> {
     /// The steps of a conversion that is not of one integer or float to another.

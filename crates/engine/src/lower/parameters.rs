@@ -7,7 +7,7 @@ use super::{Lowered, Lowering};
 use crate::exec::op::{binary, ternary, unary};
 use crate::exec::program::{Parameter, Words};
 use crate::exec::registers::Kind;
-use crate::module::parameter_offsets;
+use crate::module::parameter_bounds;
 
 impl Lowering<'_> {
     /// A load from a parameter: of the kernel, of the function, or of a call.
@@ -15,11 +15,11 @@ impl Lowering<'_> {
         let bytes = it.ty.bytes();
         for (index, register) in it.d.iter().enumerate() {
             let Some(register) = *register else { continue };
-            let offset = it.address.offset as u32 + index as u32 * bytes;
+            let offset = self.offset_in(symbol, it.address.offset, index, bytes)?;
             match symbol {
                 Symbol::Parameter(parameter) if self.function.kind == ptx::FunctionKind::Entry => {
-                    let offset = parameter_offsets(self.function).0[parameter as usize] + offset;
-                    self.load_of_launch(register, offset, it.ty);
+                    let bounds = parameter_bounds(self.function)[parameter as usize];
+                    self.load_of_launch(register, bounds.offset + offset, it.ty)?;
                 }
                 symbol => {
                     let words = self.words_of(symbol)?;
@@ -30,9 +30,42 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The offset of an element of a load or store in a parameter.
+    ///
+    /// # Errors
+    /// It does not lie there.
+    fn offset_in(&self, symbol: Symbol, first: i64, index: usize, bytes: u32) -> Lowered<u32> {
+        let (name, size) = match symbol {
+            Symbol::Parameter(index) => named(self.function.parameters.get(index as usize)),
+            Symbol::Return(index) => named(self.function.returns.get(index as usize)),
+            Symbol::Body(index) => {
+                let body = self.function.body.as_ref();
+                let variable = body.and_then(|it| it.variables.get(index as usize));
+                variable.map(|it| (it.name.as_str(), it.bytes))
+            }
+            Symbol::Module(_) | Symbol::Function(_) => None,
+        }
+        .ok_or("a parameter outside of a function")?;
+        let offset = i128::from(first) + index as i128 * i128::from(bytes);
+        if offset < 0 || offset + i128::from(bytes) > i128::from(size) {
+            return Err(format!(
+                "{bytes} bytes at offset {offset} of the parameter `{name}`, which has {size}"
+            ));
+        }
+        if offset % i128::from(bytes) != 0 {
+            return Err(format!(
+                "offset {offset} of the parameter `{name}` is no multiple of {bytes}"
+            ));
+        }
+        u32::try_from(offset).map_err(|_| format!("offset {offset} of the parameter `{name}`"))
+    }
+
     /// A part of the kernel's parameters, which lies in a slot before the kernel begins.
-    fn load_of_launch(&mut self, register: Reg, offset: u32, ty: Type) {
+    fn load_of_launch(&mut self, register: Reg, offset: u32, ty: Type) -> Lowered<()> {
         let (own, kind) = self.write(register);
+        if kind == Kind::Predicate || ty.bits() > kind.bits() {
+            return Err(too_narrow(ty, kind));
+        }
         let slot = if self.is_hoisted {
             own
         } else {
@@ -49,19 +82,20 @@ impl Lowering<'_> {
         if !self.is_hoisted {
             self.copy(register, slot);
         }
+        Ok(())
     }
 
     fn load_words(&mut self, register: Reg, words: Words, offset: u32, ty: Type) -> Lowered<()> {
         let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
         let kind = self.slots.kind(register);
         match ty.bytes() {
-            8 => {
+            8 if kind == Kind::Double => {
                 let run = handler!(|c, op| binary(c, op, |low: u32, high: u32| u64::from(low)
                     | u64::from(high) << 32));
                 self.emit(run, register, &[word(0), word(1)]);
             }
             4 if kind == Kind::Word => self.copy(register, word(0)),
-            4 => {
+            4 if kind == Kind::Double => {
                 let run = match ty.is_signed() {
                     true => handler!(|c, op| unary(c, op, |a: i32| i64::from(a))),
                     false => handler!(|c, op| unary(c, op, |a: u32| u64::from(a))),
@@ -87,7 +121,7 @@ impl Lowering<'_> {
                 };
                 self.emit(run, register, &[word(0), shift]);
             }
-            bytes => return Err(format!("a parameter of {bytes} bytes in such a register")),
+            _ => return Err(too_narrow(ty, kind)),
         }
         Ok(())
     }
@@ -96,7 +130,7 @@ impl Lowering<'_> {
         let words = self.words_of(symbol)?;
         let bytes = it.ty.bytes();
         for (index, operand) in it.a.iter().enumerate() {
-            let offset = it.address.offset as u32 + index as u32 * bytes;
+            let offset = self.offset_in(symbol, it.address.offset, index, bytes)?;
             let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
             if bytes == 8 {
                 let value = self.read(operand, Kind::Double)?;
@@ -129,4 +163,13 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+fn named(parameter: Option<&ptx::Parameter>) -> Option<(&str, u64)> {
+    parameter.map(|it| (it.name.as_str(), it.bytes))
+}
+
+fn too_narrow(ty: Type, kind: Kind) -> String {
+    let bits = ty.bits();
+    format!("a parameter of {bits} bits in a register of {kind:?}")
 }

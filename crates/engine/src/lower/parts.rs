@@ -59,7 +59,7 @@ impl Lowering<'_> {
         let (address, words) =
             read.map_err(|why| self.unsupported(&body.instructions[first], why))?;
         self.instruction = (first + WORDS.len()) as u32;
-        self.emit_masked(handler!(|c, op| parts::declare(c, op)), address, words, 0);
+        self.emit_masked(handler!([d: Kind::Double, a: Kind::Word, b: Kind::Word, c: Kind::Word], |c, op| parts::declare(c, op)), address, words, 0);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use ptx::{
 
 use super::locals::Locals;
 use super::parts;
-use crate::module::{Layout, parameter_offsets};
+use crate::module::{Layout, parameter_bounds};
 
 /// What an address was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,8 +220,10 @@ fn of_parameter(function: &Function, load: &Ld) -> Option<Value> {
     if function.kind != FunctionKind::Entry || !is_address {
         return None;
     }
-    let (offsets, _) = parameter_offsets(function);
-    let offset = u32::try_from(load.address.offset).ok()? + offsets[parameter as usize];
+    let first = parameter_bounds(function)[parameter as usize].offset;
+    let offset = u32::try_from(load.address.offset)
+        .ok()?
+        .checked_add(first)?;
     let is_pointer = function.parameters[parameter as usize].pointer.is_some();
     Some(match is_pointer && load.address.offset == 0 {
         true => Value::From(Root::Parameter(offset)),

@@ -9,8 +9,9 @@ use super::slots::kind;
 use crate::arith::convert;
 use crate::arith::float::{self, Rounding};
 use crate::arith::half::{self, Bf16, F16};
-use crate::exec::op::{Handler, unary};
+use crate::exec::op::unary;
 use crate::exec::registers::Kind;
+use crate::exec::signature::Handler;
 
 /// The rounding that an instruction names, or the nearest.
 fn named(it: &Cvt) -> Result<Rounding, &'static str> {

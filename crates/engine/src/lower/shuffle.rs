@@ -4,9 +4,11 @@ use ptx::{Operand, Shfl, ShuffleMode};
 
 use super::handler::handler;
 use super::{Lowered, Lowering};
-use crate::exec::op::{Context, Handler, Op, each_lane, lanes_where};
+use crate::exec::op::{Context, Op, each_lane, lanes_where};
 use crate::exec::program::Meeting;
 use crate::exec::registers::{Kind, LANES};
+use crate::exec::signature::Aux;
+use crate::exec::signature::Handler;
 
 impl Lowering<'_> {
     pub(super) fn shfl(&mut self, it: &Shfl) -> Lowered<()> {
@@ -55,7 +57,7 @@ pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) ->
 /// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
 #[inline(always)]
 unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: ShuffleMode) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let values = *context.slot::<u32>(op.a);
         let amounts = context.slot::<u32>(op.b);
@@ -76,10 +78,18 @@ unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: Shu
 /// What shuffles by amounts and bounds that lie in slots.
 fn by_lane(mode: ShuffleMode) -> Handler {
     match mode {
-        ShuffleMode::Up => handler!(|c, op| shuffle(c, op, ShuffleMode::Up)),
-        ShuffleMode::Down => handler!(|c, op| shuffle(c, op, ShuffleMode::Down)),
-        ShuffleMode::Butterfly => handler!(|c, op| shuffle(c, op, ShuffleMode::Butterfly)),
-        ShuffleMode::Index => handler!(|c, op| shuffle(c, op, ShuffleMode::Index)),
+        ShuffleMode::Up => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Up))
+        }
+        ShuffleMode::Down => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Down))
+        }
+        ShuffleMode::Butterfly => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Butterfly))
+        }
+        ShuffleMode::Index => {
+            handler!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| shuffle(c, op, ShuffleMode::Index))
+        }
     }
 }
 
@@ -93,11 +103,11 @@ fn fixed(it: &Shfl) -> Option<Handler> {
     macro_rules! by {
         ($f:ident) => {
             match amount {
-                1 => handler!(|c, op| fixed_shuffle(c, op, $f::<1>)),
-                2 => handler!(|c, op| fixed_shuffle(c, op, $f::<2>)),
-                4 => handler!(|c, op| fixed_shuffle(c, op, $f::<4>)),
-                8 => handler!(|c, op| fixed_shuffle(c, op, $f::<8>)),
-                16 => handler!(|c, op| fixed_shuffle(c, op, $f::<16>)),
+                1 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<1>)),
+                2 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<2>)),
+                4 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<4>)),
+                8 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<8>)),
+                16 => handler!([d: Kind::Word, a: Kind::Word, aux: Aux::Slot(Kind::Predicate)], |c, op| fixed_shuffle(c, op, $f::<16>)),
                 _ => return None,
             }
         };
@@ -118,7 +128,7 @@ unsafe fn fixed_shuffle(
     op: &Op,
     f: impl Fn(&[u32; LANES]) -> ([u32; LANES], u32),
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe {
         let (shuffled, within) = f(context.slot(op.a));
         context.set_running(op.d, &shuffled);

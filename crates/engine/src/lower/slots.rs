@@ -6,14 +6,15 @@ use ptx::{Access, Body, Reg, Type};
 
 use super::flow::{End, Piece};
 use crate::exec::registers::Kind;
+use crate::exec::slot_map::SlotMap;
 
 /// The slots of a function's registers.
 #[derive(Debug)]
 pub(crate) struct Slots {
     of: Vec<Option<u32>>,
     kinds: Vec<Kind>,
-    /// The first byte behind them.
-    pub(crate) end: u32,
+    /// What lies where.
+    pub(crate) map: SlotMap,
 }
 
 impl Slots {
@@ -23,7 +24,7 @@ impl Slots {
         let mut slots = Slots {
             of: vec![None; kinds.len()],
             kinds,
-            end: 0,
+            map: SlotMap::default(),
         };
         let mut free: HashMap<Kind, Vec<u32>> = HashMap::new();
         let mut held: BTreeMap<u32, Vec<Reg>> = BTreeMap::new();
@@ -54,9 +55,12 @@ impl Slots {
 
     /// Another slot.
     pub(crate) fn add(&mut self, kind: Kind) -> u32 {
-        let slot = self.end;
-        self.end += kind.bytes();
-        slot
+        self.map.add(kind, 1)
+    }
+
+    /// So many slots, one behind the other: the first.
+    pub(crate) fn add_row(&mut self, kind: Kind, count: u32) -> u32 {
+        self.map.add(kind, count)
     }
 
     /// The slot of a register, and its kind. One that no instruction names has none until now.

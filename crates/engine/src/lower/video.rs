@@ -7,6 +7,7 @@ use super::{Lowered, Lowering};
 use crate::arith::video::{self, Mad, Second, Source, Video};
 use crate::exec::op::ternary;
 use crate::exec::registers::Kind;
+use crate::exec::signature::Table;
 
 /// A video instruction, as handlers find it.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +50,8 @@ impl Lowering<'_> {
         };
         self.videos.push(instruction);
         let index = self.videos.len() as u64 - 1;
-        let run = rare!(|c, op| {
-            let instruction = (&(*c.at.program).videos)[op.aux as usize];
+        let run = rare!([d: Kind::Word, a: Kind::Word, b: Kind::Word, c: Kind::Word, aux: Table::Videos], |c, op| {
+            let instruction = &(&*c.at.program).videos[op.aux as usize];
             ternary(c, op, |a: u32, b: u32, d: u32| instruction.of(a, b, d))
         });
         self.finish_in(run, (it.d, Kind::Word), [a, b, c], index)

@@ -11,6 +11,7 @@ use super::{Lowered, Lowering};
 use crate::exec::fragment::{self, Factor, Summand};
 use crate::exec::program::Meeting;
 use crate::exec::registers::Kind;
+use crate::exec::signature::Table;
 use crate::exec::wgmma::{self, Left, Matrix, Touch, Wgmma};
 
 impl Lowering<'_> {
@@ -19,17 +20,17 @@ impl Lowering<'_> {
         Some(match operation {
             Operation::WgmmaMma(it) => self.wgmma(it),
             Operation::WgmmaFence => self.meet_whole().map(|()| {
-                self.emit_masked(rare!(|c, op| wgmma::fence(c, op)), 0, [0; 3], 0);
+                self.emit_masked(rare!([], |c, op| wgmma::fence(c, op)), 0, [0; 3], 0);
             }),
             Operation::WgmmaCommitGroup => self.meet_whole().map(|()| {
-                self.emit_masked(rare!(|c, op| wgmma::commit(c, op)), 0, [0; 3], 0);
+                self.emit_masked(rare!([], |c, op| wgmma::commit(c, op)), 0, [0; 3], 0);
             }),
             Operation::WgmmaWaitGroup(but) => self.meet_whole().map(|()| {
                 if let Some(gate) = &mut self.gate {
                     gate.meeting = Meeting::Products(*but);
                     gate.is_for_all = false;
                 }
-                self.emit_masked(rare!(|c, op| wgmma::wait(c, op)), 0, [*but, 0, 0], 0);
+                self.emit_masked(rare!([], |c, op| wgmma::wait(c, op)), 0, [*but, 0, 0], 0);
             }),
             _ => return None,
         })
@@ -79,7 +80,12 @@ impl Lowering<'_> {
         };
         self.wgmmas.push(wgmma);
         let index = self.wgmmas.len() as u64 - 1;
-        self.emit_masked(handler!(|c, op| wgmma::multiply(c, op)), 0, [0; 3], index);
+        self.emit_masked(
+            handler!([aux: Table::Wgmmas], |c, op| wgmma::multiply(c, op)),
+            0,
+            [0; 3],
+            index,
+        );
         Ok(())
     }
 
@@ -87,7 +93,12 @@ impl Lowering<'_> {
     pub(super) fn touch(&mut self, touch: &Touch) {
         self.touches.push(touch.clone());
         let index = self.touches.len() as u64 - 1;
-        self.emit_masked(rare!(|c, op| wgmma::touch(c, op)), 0, [0; 3], index);
+        self.emit_masked(
+            rare!([aux: Table::Touches], |c, op| wgmma::touch(c, op)),
+            0,
+            [0; 3],
+            index,
+        );
     }
 }
 

@@ -162,7 +162,12 @@ impl Memory {
     }
 
     /// Adds memory that somebody else owns, and keeps until it is forgotten.
-    pub fn adopt(
+    ///
+    /// # Safety
+    /// From `start` on there are `bytes` bytes that stay allocated until [`Memory::disown`] is called and no launch
+    /// runs any more. Kernels and the host may read them and, unless they are protected, write them at any time
+    /// meanwhile: nothing that Rust takes for unchanging or for its own alone lies there.
+    pub unsafe fn adopt(
         &self,
         start: u64,
         bytes: u64,

@@ -21,6 +21,8 @@ pub enum FaultClass {
     OtherBlock,
     /// It lies in the local memory of another thread.
     OtherThread,
+    /// It lies in local memory, and the access is atomic or orders others: only global and shared memory has such.
+    AtomicOnLocal,
     /// It is no multiple of the access's bytes.
     Misaligned,
     /// It is an address of another state space.
@@ -57,6 +59,7 @@ impl FaultClass {
             FaultClass::NoPeerAccess => "no peer access",
             FaultClass::OtherThread => "local memory of another thread",
             FaultClass::OtherBlock => "shared memory of another block",
+            FaultClass::AtomicOnLocal => "atomic or ordered access to local memory",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Window => "address of another state space",
             FaultClass::NotAllocated => "free of what was not allocated",

@@ -21,6 +21,7 @@
 mod allocation;
 mod device;
 mod fault;
+mod host;
 mod lanes;
 mod local;
 mod parts;
@@ -35,6 +36,8 @@ mod tests;
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
 pub use device::{DEVICES, Limits, Memory, OutOfMemory, Running, Space};
 pub use fault::{Fault, FaultClass};
+pub(crate) use host::zeros;
+pub use host::{free_bytes, system_bytes};
 pub use lanes::{LANES, Lanes, Pattern};
 pub(crate) use local::LOCAL_BITS;
 pub use local::{FrameLayout, Local, LocalVariable};

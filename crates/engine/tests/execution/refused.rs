@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::memory::{Limits, Memory};
-use engine::{Module, Unsupported};
+use engine::{Module, Unlowered, Unsupported};
 
 /// A row of the list: instructions, as opcodes of which all parts are meant, and why.
 struct Row {
@@ -74,6 +74,9 @@ fn refused(name: &str, text: &str) -> Vec<Unsupported> {
         let kernels = names.iter().filter_map(|name| module.kernel(name));
         let Some(found) = kernels.filter_map(|kernel| kernel.prepare().err()).next() else {
             return all;
+        };
+        let Unlowered::Unsupported(found) = found else {
+            panic!("{name}: {found}");
         };
         let line = text.lines().take(found.line as usize - 1);
         let begin: usize = line.map(|line| line.len() + 1).sum();

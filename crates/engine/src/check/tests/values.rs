@@ -201,9 +201,12 @@ fn constants_and_the_last_lane() {
     let constants = [1u32; 8];
     let start = constants.as_ptr().expose_provenance() as u64;
     let label = Label::new("TABLE", 4);
-    device
-        .memory
-        .adopt(start, 32, Kind::Constant, label, Protection::ReadOnly);
+    // SAFETY: the constants outlive the device's launches, and are protected.
+    unsafe {
+        device
+            .memory
+            .adopt(start, 32, Kind::Constant, label, Protection::ReadOnly)
+    };
     device.at(block, 0, READ, start, 4).unwrap();
     let found = device.at(block, 0, WRITE, start + 4, 4).unwrap_err();
     assert_eq!(

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::memory::{Contents, Label, Limits, Memory};
-use engine::{Module, Options, Shape};
+use engine::{Module, Options, Shape, Unlowered};
 
 /// A warp and a half.
 const THREADS: u32 = 48;
@@ -152,7 +152,10 @@ pub(crate) fn check<const N: usize>(
 pub(crate) fn refusal(text: &str, d: &str, read: &[&str]) -> String {
     let ptx = kernel(text, &[d], read);
     let module = Module::load(&ptx, &Arc::new(Memory::new(LIMITS))).unwrap();
-    module.kernel("k").unwrap().prepare().unwrap_err().why
+    match module.kernel("k").unwrap().prepare().unwrap_err() {
+        Unlowered::Unsupported(it) => it.why,
+        other => panic!("{other}"),
+    }
 }
 
 impl<const N: usize> Case<'_, N> {
