@@ -13,6 +13,7 @@ mod module;
 mod schedule;
 mod source;
 
+pub use exec::endless::{Awaited, Endless, Limit, Progress};
 pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, Options, Shape, cores};
 pub use launch_error::LaunchError;
