@@ -582,3 +582,35 @@ fn a_file_that_is_replaced_keeps_its_place_and_its_permissions() {
     let all = ["dangling.csv", "far", "link.csv", "plain", "real.csv"];
     assert_eq!(names(folder.path()), all);
 }
+
+#[test]
+fn what_others_put_in_the_place_of_an_unfinished_file_is_not_written_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (rows, partial) = (
+        folder.path().join("rows.csv"),
+        folder.path().join("rows.csv.partial"),
+    );
+    let elsewhere = folder.path().join("elsewhere");
+    symlink(&elsewhere, &partial).expect("a link to nothing");
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("rows.csv.partial was a link"), "{said}");
+    assert!(!rows.is_symlink() && rows.is_file() && !elsewhere.exists());
+    assert!(!partial.is_symlink() && !partial.exists());
+    // An empty file of somebody else's is not the one that becomes the output.
+    fs::write(&partial, "").expect("a file");
+    let before = fs::File::open(&partial).expect("it is there");
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(before.metadata().expect("open").len(), 0);
+    let made = Command::new("mkfifo").arg(&partial).status();
+    assert!(made.expect("mkfifo").success());
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("rows.csv.partial: "),
+        "{}",
+        stderr(&output)
+    );
+}

@@ -1,6 +1,7 @@
 //! Threads that go separate ways: each rule with a kernel that breaks it, and neighbours that keep it.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::memory::{Contents, Label, Memory};
@@ -440,7 +441,13 @@ fn waits_without_hope_end_at_once_with_what_they_wait_for() {
         for (blocks, cores) in [(1, 1), (3, 1), (3, 2)] {
             let mut launch = Launch::new(64, body);
             (launch.blocks, launch.options.cores) = (blocks, cores);
-            (launch.options.steps, launch.options.divergence) = (Options::default().steps, false);
+            // With as few steps it is not waited for long whether another host thread launches something.
+            let steps = if cores == 1 && blocks == 1 {
+                Options::default().steps
+            } else {
+                1 << 22
+            };
+            (launch.options.steps, launch.options.divergence) = (steps, false);
             for schedule in [Schedule::InOrder, Schedule::Seeded(0), Schedule::Seeded(1)] {
                 let begun = Instant::now();
                 let error = launch.run(schedule.clone()).expect_err("it waits for ever");
@@ -507,7 +514,7 @@ fn a_launch_ends_when_its_time_is_over() {
         let error = launch.run(schedule).expect_err("its time is over");
         let said = error.to_string();
         assert!(
-            said.contains("has not ended after 50ms; of 1 block, 1 began and 0 ended, at a.cu:1"),
+            said.contains("has not ended after 0.05 s; of 1 block, 1 began and 0 ended, at a.cu:1"),
             "{said}"
         );
     }
@@ -534,7 +541,7 @@ fn a_grid_without_end_ends_and_says_how_far_it_has_come() {
             .expect_err("years");
         assert!(error.is_endless());
         let said = error.to_string();
-        let begin = "test: the launch has not ended after 50ms; of 9223090559730712575 blocks, ";
+        let begin = "test: the launch has not ended after 0.05 s; of 9223090559730712575 blocks, ";
         assert!(
             said.starts_with(begin) && said.ends_with(" ended"),
             "{said}"
@@ -546,4 +553,30 @@ fn a_grid_without_end_ends_and_says_how_far_it_has_come() {
 fn many_waits_in_a_row_are_no_endless_wait() {
     let body = "nanosleep.u32 1;\n".repeat(70_000);
     Launch::new(64, &body).is_clean();
+}
+
+#[test]
+fn another_host_thread_may_launch_what_is_waited_for() {
+    let memory = Arc::<Memory>::default();
+    let words = memory.allocate(64, 256, Contents::Defined, Label::new("words", 4));
+    let words = words.expect("memory").to_le_bytes();
+    let launch = |body: &str| {
+        let module = Module::load(&ptx(body), &memory).expect("PTX");
+        let kernel = module.kernel("test").expect("a kernel");
+        let shape = Shape {
+            grid: [1; 3],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+        };
+        kernel.launch(shape, Options::default(), &words, &|_| (), None)
+    };
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| launch(FOREVER));
+        thread::sleep(Duration::from_millis(100));
+        // It works for longer than a wait without hope may last.
+        let sets = "mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 40000000;\n@%p0 bra L;\n\
+            st.release.gpu.u32 [%rd0], 1;";
+        assert_eq!(launch(sets), Ok(()));
+        assert_eq!(waits.join().expect("it returns"), Ok(()));
+    });
 }

@@ -19,6 +19,7 @@ mod files;
 mod harness;
 mod interrupt;
 mod kernels;
+mod limits;
 mod links;
 mod list;
 mod lists;

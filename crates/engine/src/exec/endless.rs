@@ -76,7 +76,9 @@ impl fmt::Display for Endless {
                     "goes on for ever, or for more than {limit} steps"
                 )
             }
-            Limit::Time(limit) => write!(formatter, "has not ended after {limit:?}"),
+            Limit::Time(limit) => {
+                write!(formatter, "has not ended after {} s", limit.as_secs_f64())
+            }
             Limit::Standstill => formatter.write_str("waits for ever for what nobody writes"),
         }?;
         if let Some(Awaited { verb, place }) = &self.awaited {

@@ -38,6 +38,16 @@ const MOST_HELD_UP: u64 = 1 << 18;
 /// As [`Options::steps`], for each that has begun, where all of them go around in circles and nobody else can begin.
 const MOST_STANDING: u64 = 1 << 14;
 
+/// After how many blocks the clock is asked where a launch has a limit of time.
+const BLOCKS_PER_LOOK: u8 = 8;
+
+/// How long all have stood still, at most, before they count as waiting for ever: another host thread may launch meanwhile
+/// what they wait for.
+const MOST_GRACE: Duration = Duration::from_millis(400);
+
+/// The same, for each step that a warp may go through.
+const GRACE_NS: u64 = 2;
+
 /// How those that have begun have waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits {
@@ -69,6 +79,10 @@ pub(crate) struct Code<'l> {
     gives_up: Cell<Option<Limit>>,
     /// Whether warps remember the states to which they come.
     remembers: Cell<bool>,
+    /// Since when all stand still.
+    standing: Cell<Option<Instant>>,
+    /// Blocks that have ended, as far as they are counted.
+    ended: Cell<u8>,
     /// When the launch ends, and how long it may take.
     deadline: Option<(Instant, Duration)>,
     /// The core that it runs on, among others.
@@ -104,6 +118,8 @@ impl<'l> Code<'l> {
             finds_divergence: options.divergence,
             gives_up: Cell::new(None),
             remembers: Cell::new(false),
+            standing: Cell::new(None),
+            ended: Cell::new(0),
             deadline: options
                 .time
                 .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
@@ -148,6 +164,18 @@ impl<'l> Code<'l> {
             } else {
                 None
             });
+    }
+
+    /// Says whether all stand still, and gives whether they have for so long that nobody will come.
+    fn has_stood(&self, does: bool) -> bool {
+        if !does {
+            self.standing.set(None);
+            return false;
+        }
+        let since = self.standing.get().unwrap_or_else(Instant::now);
+        self.standing.set(Some(since));
+        let grace = Duration::from_nanos(self.steps.saturating_mul(GRACE_NS));
+        since.elapsed() >= grace.min(MOST_GRACE)
     }
 
     /// Whether warps remember the states to which they come: after a while of waiting.
@@ -499,16 +527,16 @@ impl<'l> Crew<'_, 'l> {
         }
     }
 
-    /// Whether all that have begun go around in circles, on all cores, and nobody else can begin.
+    /// Whether all that have begun go around in circles, on all cores, nobody else can begin, and no other launch runs or
+    /// has come for a while.
     pub(crate) fn stand_still(&self, blocks: &[Block], may_begin: impl FnOnce() -> bool) -> bool {
-        let core = &self.code.core;
-        match blocks.iter().all(Block::recurs) {
-            true => core.stands_still(may_begin()),
-            false => {
-                core.moves();
-                false
-            }
+        let (core, memory) = (&self.code.core, self.launch.memory);
+        let is_alone = memory.has_one_launch() && !memory.has_peers();
+        let does = is_alone && blocks.iter().all(Block::recurs);
+        if !does {
+            core.moves();
         }
+        self.code.has_stood(does && core.stands_still(may_begin()))
     }
 
     /// That the launch may go on after a block has ended: its time is not over. Blocks that take longer ask themselves.
@@ -520,7 +548,11 @@ impl<'l> Crew<'_, 'l> {
         context: &Context<'_>,
         rest: impl FnOnce() -> Rest,
     ) -> Result<(), Box<Failed>> {
-        let Some(limit) = self.code.late() else {
+        // To ask the clock takes a part of what a small block does.
+        let ended = (self.code.ended.get() + 1) % BLOCKS_PER_LOOK;
+        self.code.ended.set(ended);
+        let limit = if ended == 0 { self.code.late() } else { None };
+        let Some(limit) = limit else {
             return Ok(());
         };
         let progress = self.extent(&rest());
