@@ -365,7 +365,7 @@ fn blocks_that_cannot_begin_are_named() {
     let said = launch.run(Schedule::InOrder).expect_err("a wait");
     assert_eq!(
         said.to_string(),
-        "test: block [0, 0, 0], thread [0, 0, 0]: waits for what others write, for more than 16384 steps, \
+        "test: block [0, 0, 0], thread [0, 0, 0]: waits for what others write, for more than 65536 steps, \
         and block [2, 0, 0] has not begun: the device holds 2 at once, and those that have begun do not end, \
         at a.cu:95"
     );

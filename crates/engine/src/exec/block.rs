@@ -137,7 +137,7 @@ impl Block {
         }
     }
 
-    /// Whether its warps that can go on by themselves come to the states again in which they have been.
+    /// Whether its warps that can go on by themselves come to nothing new.
     pub(crate) fn recurs(&self) -> bool {
         self.warps.iter().all(Warp::recurs)
     }

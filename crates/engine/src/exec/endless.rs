@@ -28,7 +28,7 @@ pub enum Limit {
     Steps(u64),
     /// [`Options::time`](crate::Options::time).
     Time(Duration),
-    /// All that have begun only wait, come to no state in which they have not been, and nobody else can begin.
+    /// All that have begun only wait and come to nothing new, and nobody else can begin.
     Standstill,
 }
 

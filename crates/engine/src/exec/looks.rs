@@ -78,7 +78,7 @@ impl Core<'_> {
         }
     }
 
-    /// Tells that its blocks have had a turn each and have come to no state in which they had not been, and gives whether
+    /// Tells that its blocks have had a turn each and have come to nothing new, and gives whether
     /// that is so of all cores: each has had a whole round since this one saw all of them standing, so that what the last
     /// of them wrote before has been seen by all. Nothing counts that was before `others_may_begin` was last true.
     pub(crate) fn stands_still(&self, others_may_begin: bool) -> bool {

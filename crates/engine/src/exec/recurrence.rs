@@ -1,92 +1,81 @@
-//! Whether a warp that waits comes to the states in which it has been before.
+//! Whether a warp that waits comes to nothing new.
 //!
-//! A warp whose turns end with the same registers at the same place reads the same again and again. As long as nobody
-//! writes anything else there, it goes on so for ever. One that counts how often it has looked, or reads a clock, does
-//! not come back to a state: it may end by itself.
+//! A warp whose registers only take values that they have had, at places where it has been, reads the same again and
+//! again. As long as nobody writes anything else there, it goes on so for ever. One that counts how often it has looked,
+//! or reads a clock, comes to new values: it may end by itself.
 
-use super::registers::LANES;
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use super::warp::Warp;
 
-/// How often a state has come again of a warp that goes around in a circle.
-const CERTAIN: u32 = 4;
+/// After how many turns without anything new a warp goes around in a circle.
+const CERTAIN: u32 = 16;
 
-/// How many times as long as the circle it may take until the state comes again. Under a director lanes do not always
-/// have their turns in the same order.
-const SLACK: u32 = 4;
+/// More values than a circle has.
+const MOST_SEEN: usize = 1 << 20;
 
-/// The states at the ends of a warp's turns: one of them is marked, and looked for in those that follow.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where a warp has been at the ends of its turns, and which values each of its registers has had there.
+#[derive(Default)]
 pub(super) struct Recurrence {
-    marked: u64,
-    /// Turns since the marked state was there last.
-    turns: u32,
-    /// After how many turns another state is marked.
-    most: u32,
-    /// How often the marked state has come again.
-    met: u32,
+    seen: HashSet<u64, BuildHasherDefault<Mixed>>,
+    /// Turns since there was anything new.
+    quiet: u32,
 }
 
 impl Recurrence {
-    /// A turn has ended in a state.
-    pub(super) fn see(&mut self, state: u64) {
-        self.turns += 1;
-        if self.most > 0 && state == self.marked {
-            self.most = self.turns.saturating_mul(SLACK);
-            (self.turns, self.met) = (0, self.met.saturating_add(1));
-        } else if self.turns >= self.most {
-            // A longer circle, until one state comes again. One that has left its circle begins anew.
-            let most = match self.met {
-                0 => self.most.saturating_mul(2).max(1),
-                _ => 1,
-            };
-            *self = Recurrence {
-                marked: state,
-                turns: 0,
-                most,
-                met: 0,
-            };
+    /// A turn has ended with these.
+    pub(super) fn see(&mut self, all: impl Iterator<Item = u64>) {
+        let before = self.seen.len();
+        self.seen.extend(all);
+        self.quiet = match self.seen.len() == before {
+            true => self.quiet.saturating_add(1),
+            false => 0,
+        };
+        if self.seen.len() > MOST_SEEN {
+            self.seen.clear();
         }
+    }
+
+    /// Forgets what was.
+    pub(super) fn forget(&mut self) {
+        self.seen.clear();
+        self.quiet = 0;
     }
 
     /// Whether it goes around in a circle.
     pub(super) fn is_certain(&self) -> bool {
-        self.met >= CERTAIN
+        self.quiet >= CERTAIN
     }
 }
 
 impl Warp {
     /// Remembers the state at the end of a turn.
     pub(crate) fn remember(&mut self) {
-        let state = self.state();
-        self.recurrence.see(state);
+        let Warp {
+            ready,
+            activations,
+            recurrence,
+            ..
+        } = self;
+        let places = ready.iter().map(|group| {
+            let (block, op) = (u64::from(group.at.block), u64::from(group.at.op));
+            mixed(mixed(block, op), u64::from(group.activation))
+        });
+        let values = activations.each().flat_map(|(index, it)| {
+            let words = it.registers.bytes().as_chunks::<{ size_of::<u32>() }>().0;
+            let of = (index as u64 + 1) << 32;
+            let word = move |(place, word): (u64, &[u8; 4])| {
+                mixed(of | place, u32::from_ne_bytes(*word).into())
+            };
+            (0..).zip(words).map(word)
+        });
+        recurrence.see(places.chain(values));
     }
 
-    /// Whether it can go on by itself, and only comes to the states in which it has been.
+    /// Whether it comes to nothing new as far as it can go on by itself.
     pub(crate) fn recurs(&self) -> bool {
         self.ready.is_empty() || self.recurrence.is_certain()
-    }
-
-    /// Where its lanes are and what their registers hold, told apart from other states by 64 bits.
-    fn state(&self) -> u64 {
-        let groups = self.ready.iter().fold(0u64, |sum, group| {
-            let (block, op) = (u64::from(group.at.block), u64::from(group.at.op));
-            let at = mixed(u64::from(group.activation), block << 32 | op);
-            // In whichever order they have come.
-            sum.wrapping_add(mixed(at, u64::from(group.mask)))
-        });
-        self.activations.each().fold(groups, |sum, (index, it)| {
-            let bytes = it.registers.bytes();
-            let words = bytes.as_chunks::<{ size_of::<u64>() }>().0;
-            words
-                .chunks(LANES)
-                .fold(mixed(sum, index as u64), |sum, words| {
-                    // Independent of each other within a row, so that they overlap.
-                    let row = (0..).zip(words).fold(0u64, |row, (place, word)| {
-                        row.wrapping_add(mixed(place, u64::from_ne_bytes(*word)))
-                    });
-                    mixed(sum, row)
-                })
-        })
     }
 }
 
@@ -97,13 +86,33 @@ fn mixed(one: u64, other: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
+/// Keeps numbers that are [`mixed`] as they are.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = mixed(self.0, u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn after(states: impl Iterator<Item = u64>) -> Recurrence {
+    fn after(turns: impl Iterator<Item = [u64; 2]>) -> Recurrence {
         let mut recurrence = Recurrence::default();
-        states.for_each(|state| recurrence.see(state));
+        turns.for_each(|turn| recurrence.see(turn.into_iter().map(|it| mixed(0, it))));
         recurrence
     }
 
@@ -111,18 +120,23 @@ mod tests {
     fn a_circle_is_found_whatever_its_length_and_whatever_is_before() {
         for length in 1..20 {
             for before in 0..10 {
-                let circle = (0..200).map(|turn| turn % length);
-                let states = (1000..1000 + before).chain(circle);
-                assert!(after(states).is_certain(), "{length} after {before}");
+                let circle = (0..200).map(|turn| [turn % length, 7]);
+                let turns = (1000..1000 + before).map(|turn| [turn, 7]).chain(circle);
+                assert!(after(turns).is_certain(), "{length} after {before}");
             }
         }
     }
 
     #[test]
     fn who_counts_or_has_left_the_circle_is_in_none() {
-        assert!(!after(0..10_000).is_certain());
-        let left = std::iter::repeat_n(7, 100).chain(0..5);
-        assert!(!after(left).is_certain());
+        assert!(!after((0..10_000).map(|turn| [7, turn])).is_certain());
+        let left = std::iter::repeat_n([7, 8], 100).chain([[7, 9]]);
+        let mut left = after(left);
+        assert!(!left.is_certain());
+        (0..CERTAIN).for_each(|_| left.see(std::iter::once(mixed(0, 9))));
+        assert!(left.is_certain());
+        left.forget();
+        assert!(!left.is_certain() && left.seen.is_empty());
     }
 
     #[test]

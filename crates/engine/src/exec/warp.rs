@@ -61,7 +61,7 @@ pub(crate) struct Warp {
     products: Products,
     /// How it has come on under a director.
     pub(super) directed: Directed,
-    /// Whether it comes to the same states again.
+    /// Whether it comes to anything new.
     pub(super) recurrence: Recurrence,
 }
 
@@ -126,7 +126,8 @@ impl Warp {
         self.awaited = [None; LANES];
         (self.steps, self.waited, self.looked) = (0, 0, 0);
         self.directed = Directed::default();
-        (self.look, self.recurrence) = (None, Recurrence::default());
+        self.look = None;
+        self.recurrence.forget();
         context.at.warp = index;
         let activation = self.begin_kernel(code, context);
         self.ready.push(Group {

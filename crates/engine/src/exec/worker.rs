@@ -48,6 +48,9 @@ const MOST_GRACE: Duration = Duration::from_millis(400);
 /// The same, for each step that a warp may go through.
 const GRACE_NS: u64 = 2;
 
+/// With so many steps a launch that waits ends within a second anyway.
+const FEW_STEPS: u64 = 1 << 16;
+
 /// How those that have begun have waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits {
@@ -77,7 +80,7 @@ pub(crate) struct Code<'l> {
     finds_divergence: bool,
     /// After how many steps each that has begun gives up, where all of them have waited for as long as they may.
     gives_up: Cell<Option<Limit>>,
-    /// Whether warps remember the states to which they come.
+    /// Whether warps remember what they come to.
     remembers: Cell<bool>,
     /// Since when all stand still.
     standing: Cell<Option<Instant>>,
@@ -151,15 +154,17 @@ impl<'l> Code<'l> {
             false => self.steps,
         };
         let each = MOST_HELD_UP.min(self.steps);
-        let standing = MOST_STANDING.min(self.steps);
-        self.remembers.set(waits.looks_of_each > standing / 2);
+        // The limit of few steps comes soon enough.
+        let may_stand = self.steps > FEW_STEPS;
+        let has_looked = |least| may_stand && waits.looks_of_each > least;
+        self.remembers.set(has_looked(MOST_STANDING / 2));
         let waits_for_ever = waits.in_vain > together / LOOKS;
         self.gives_up
             .set(if waits_for_ever || self.company.failed().is_some() {
                 Some(Limit::Steps(self.steps))
             } else if waits.looks_of_each > each && is_held_up() {
                 Some(Limit::Steps(each))
-            } else if waits.looks_of_each > standing && stands_still() {
+            } else if has_looked(MOST_STANDING) && stands_still() {
                 Some(Limit::Standstill)
             } else {
                 None
@@ -178,7 +183,7 @@ impl<'l> Code<'l> {
         since.elapsed() >= grace.min(MOST_GRACE)
     }
 
-    /// Whether warps remember the states to which they come: after a while of waiting.
+    /// Whether warps remember what they come to: after a while of waiting.
     pub(crate) fn remembers(&self) -> bool {
         self.remembers.get()
     }
@@ -498,7 +503,7 @@ impl<'l> Crew<'_, 'l> {
         endless.progress = self.extent(&rest);
         let limit = match endless.limit {
             Limit::Steps(limit) => limit,
-            Limit::Standstill => MOST_STANDING.min(self.code.steps),
+            Limit::Standstill => MOST_STANDING,
             Limit::Time(_) => return failed,
         };
         if !endless.is_looking {
