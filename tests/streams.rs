@@ -614,3 +614,44 @@ fn what_others_put_in_the_place_of_an_unfinished_file_is_not_written_to() {
         stderr(&output)
     );
 }
+
+/// With a limit a little above the size of the program itself: the first that lets it say its version, and more.
+#[test]
+fn a_process_with_little_memory_says_so_and_is_not_aborted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limited = |kib: u64, words: &str| {
+        let program = support::ridgepoint();
+        let line = format!("ulimit -v {kib} && exec '{}' {words}", program.display());
+        let output = Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(folder.path())
+            .output();
+        output.expect("a shell")
+    };
+    let least = (16..4096)
+        .map(|step| step * 1024)
+        .find(|kib| limited(*kib, "--version").status.success());
+    let least = least.expect("with 4 GiB it starts");
+    let mut said = Vec::new();
+    for more in [0, 4, 8, 16, 24, 32, 40, 64, 256] {
+        let output = limited(least + more * 1024, "norm --device cpu --n 1024 --rounds 1");
+        let status = output.status.code();
+        assert!(
+            matches!(status, Some(0 | 3)),
+            "{more} MiB more: {status:?}: {}",
+            stderr(&output)
+        );
+        if status == Some(3) {
+            assert!(
+                stderr(&output).contains(" MiB of memory are free for this process"),
+                "{}",
+                stderr(&output)
+            );
+        }
+        said.push(status);
+    }
+    assert!(
+        said.contains(&Some(0)) && said.contains(&Some(3)),
+        "{said:?}"
+    );
+}
