@@ -549,7 +549,7 @@ fn a_launch_without_end_ends_with_what_it_waits_for_and_no_other_order_is_run() 
         ("sleep.ptx --grid 1 --block 64", [waits, not_run, checked]),
         (
             "spin.ptx --grid 1 --block 64 --no-check",
-            [waits, "error: k: block [0, 0, 0]", ""],
+            [waits, "error: on the emulator: k: block [0, 0, 0]", ""],
         ),
         (
             "loop.ptx --grid 1 --block 32 --max-steps 100000",

@@ -55,7 +55,7 @@ use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
 use shared::Program;
 
-use crate::driver::{Embedded, free_host_memory};
+use crate::driver::{Embedded, cores, free_host_memory};
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -151,13 +151,15 @@ fn explain(refused: &clap::Error) -> ExitCode {
 /// That there is room for what every command takes. With less, a thread does not begin or the allocator ends the process,
 /// of which neither says why.
 fn check_memory() -> Result<(), Failure> {
-    const LEAST: u64 = 32 << 20;
+    const LEAST: u64 = 64 << 20;
+    const STACK: u64 = 2 << 20;
+    let least = LEAST + STACK * cores() as u64;
     match free_host_memory() {
-        free if free < LEAST => Err(Failure::Failed(format!(
+        free if free < least => Err(Failure::Failed(format!(
             "{} MiB of memory are free for this process, and a command takes {} MiB at least: raise its limit, as \
              `ulimit -v unlimited` does",
             free >> 20,
-            LEAST >> 20
+            least >> 20
         ))),
         _ => Ok(()),
     }
