@@ -581,3 +581,76 @@ fn a_file_that_is_replaced_keeps_its_place_and_its_permissions() {
     let all = ["dangling.csv", "far", "link.csv", "plain", "real.csv"];
     assert_eq!(names(folder.path()), all);
 }
+
+#[test]
+fn what_others_put_in_the_place_of_an_unfinished_file_is_not_written_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (rows, partial) = (
+        folder.path().join("rows.csv"),
+        folder.path().join("rows.csv.partial"),
+    );
+    let elsewhere = folder.path().join("elsewhere");
+    symlink(&elsewhere, &partial).expect("a link to nothing");
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("rows.csv.partial was a link"), "{said}");
+    assert!(!rows.is_symlink() && rows.is_file() && !elsewhere.exists());
+    assert!(!partial.is_symlink() && !partial.exists());
+    // An empty file of somebody else's is not the one that becomes the output.
+    fs::write(&partial, "").expect("a file");
+    let before = fs::File::open(&partial).expect("it is there");
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(before.metadata().expect("open").len(), 0);
+    let made = Command::new("mkfifo").arg(&partial).status();
+    assert!(made.expect("mkfifo").success());
+    let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("rows.csv.partial: "),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// With a limit a little above the size of the program itself: the first that lets it say its version, and more.
+#[test]
+fn a_process_with_little_memory_says_so_and_is_not_aborted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let limited = |kib: u64, words: &str| {
+        let program = support::ridgepoint();
+        let line = format!("ulimit -v {kib} && exec '{}' {words}", program.display());
+        let output = Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(folder.path())
+            .output();
+        output.expect("a shell")
+    };
+    let least = (16..4096)
+        .map(|step| step * 1024)
+        .find(|kib| limited(*kib, "--version").status.success());
+    let least = least.expect("with 4 GiB it starts");
+    let mut said = Vec::new();
+    for more in [0, 8, 16, 32, 48, 64, 68, 80, 128, 1024] {
+        let output = limited(least + more * 1024, "norm --device cpu --n 1024 --rounds 1");
+        let status = output.status.code();
+        assert!(
+            matches!(status, Some(0 | 3)),
+            "{more} MiB more: {status:?}: {}",
+            stderr(&output)
+        );
+        if status == Some(3) {
+            assert!(
+                stderr(&output).contains(" MiB of memory are free for this process"),
+                "{}",
+                stderr(&output)
+            );
+        }
+        said.push(status);
+    }
+    assert!(
+        said.contains(&Some(0)) && said.contains(&Some(3)),
+        "{said:?}"
+    );
+}

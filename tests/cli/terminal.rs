@@ -385,3 +385,42 @@ fn quiet_leaves_the_exit_status_or_is_refused() {
         );
     }
 }
+
+#[test]
+fn control_characters_of_files_are_shown_and_not_obeyed() {
+    let folder = folder();
+    let escape = "\u{1b}]0;owned\u{7}\u{1b}[2J";
+    let ptx = format!(
+        ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k() {{ {escape} foo; ret; }}\n"
+    );
+    fs::write(folder.path().join("escape.ptx"), ptx).expect("written");
+    let rows = fs::read_to_string(folder.path().join("before.csv")).expect("rows");
+    let rows = rows.replace(",horner,", &format!(",{escape},"));
+    fs::write(folder.path().join("escape.csv"), &rows).expect("written");
+    let json = format!("{{\"rows\": [{{\"{escape}\": 1}}]}}");
+    fs::write(folder.path().join("escape.json"), json).expect("written");
+    for line in [
+        "run escape.ptx k --grid 1 --block 1",
+        "profile escape.ptx k --grid 1 --block 1",
+        "merge escape.csv --output -",
+        "merge escape.json --output -",
+        "chart escape.csv --output -",
+        "compare escape.csv escape.csv",
+    ] {
+        let said = typed(folder.path(), line, 200, Terminal::Both);
+        assert!(!said.is_empty(), "{line} says nothing");
+        for part in ["\u{1b}]", "\u{7}", "\u{1b}[2J"] {
+            assert!(!said.contains(part), "{line}: {said:?}");
+        }
+    }
+    let said = typed(
+        folder.path(),
+        "merge escape.csv --output -",
+        200,
+        Terminal::Both,
+    );
+    assert!(said.contains(r"\u{1b}]0;owned\u{7}\u{1b}[2J"), "{said:?}");
+    // Another program is given what is in the file.
+    let merged = piped(folder.path(), "merge escape.csv --output -");
+    assert!(String::from_utf8_lossy(&merged.stdout).contains(escape));
+}

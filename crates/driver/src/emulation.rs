@@ -1,5 +1,7 @@
 //! How the emulator runs launches.
 
+use std::time::Duration;
+
 pub use engine::Schedule;
 
 use super::record;
@@ -36,16 +38,20 @@ pub struct Emulation {
     /// How many basic blocks of instructions a warp may go through; of a kernel without PTX, how many
     /// steps threads may wait.
     pub steps: u64,
+    /// How long a launch may take, of a kernel with PTX; none: until it ends.
+    pub time: Option<Duration>,
 }
 
 impl Default for Emulation {
-    /// In order, 2^28 steps, not counted; checked where `ridgepoint check` has started the process.
+    /// In order, 2^28 steps, of any time, not counted. Where `ridgepoint check` has started the process: checked, within
+    /// the limits of its options.
     fn default() -> Emulation {
         Emulation {
             schedule: Schedule::default(),
             is_checked: record::is_kept(),
             is_counted: false,
-            steps: 1 << 28,
+            steps: record::limit(record::MAX_STEPS).unwrap_or(1 << 28),
+            time: record::limit(record::TIME_LIMIT).map(Duration::from_secs),
         }
     }
 }

@@ -414,13 +414,27 @@ impl DriverError {
         match self {
             DriverError::Engine(error) => matches!(
                 **error,
-                engine::LaunchError::Thread { .. } | engine::LaunchError::Found { .. }
+                engine::LaunchError::Thread { .. }
+                    | engine::LaunchError::Unfinished { .. }
+                    | engine::LaunchError::Found { .. }
             ),
             DriverError::Emulated { .. }
             | DriverError::HostAccess(_)
             | DriverError::Panicked { .. } => true,
             _ => false,
         }
+    }
+
+    /// Whether a launch on the emulator went on for ever, or for longer than [`Emulation`](super::Emulation) allows. Another
+    /// order of its threads would take as long.
+    pub fn is_endless(&self) -> bool {
+        matches!(self, DriverError::Engine(error) if error.is_endless())
+    }
+
+    /// Whether a launch on the emulator failed because its blocks do not all run at once, as those of a
+    /// [cooperative](super::Device::prepare_cooperative) launch do.
+    pub fn wants_cooperation(&self) -> bool {
+        matches!(self, DriverError::Engine(error) if error.wants_cooperation())
     }
 }
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::DriverError;
+use super::whole_file::{MAX_IMAGE_BYTES, read_whole};
 
 /// What errors say of a file of kernels.
 #[derive(Debug)]
@@ -50,10 +50,11 @@ pub(super) enum Image {
 
 impl Image {
     pub(super) fn read(path: &Path) -> Result<Image, DriverError> {
-        let bytes = fs::read(path).map_err(|error| DriverError::UnreadableFile {
-            path: path.to_owned(),
-            error,
-        })?;
+        let bytes =
+            read_whole(path, MAX_IMAGE_BYTES).map_err(|error| DriverError::UnreadableFile {
+                path: path.to_owned(),
+                error,
+            })?;
         Image::of(bytes).map_err(|found| DriverError::UnknownFile {
             path: path.to_owned(),
             found,

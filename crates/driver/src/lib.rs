@@ -101,6 +101,7 @@ mod emulator;
 mod error;
 mod event;
 mod foreign;
+mod foreign_text;
 mod gpu;
 mod graph;
 mod home;
@@ -123,6 +124,7 @@ mod room;
 mod stream;
 mod tensor_map;
 pub mod trace;
+mod whole_file;
 
 pub use buffer::{DeviceBuffer, DeviceValue};
 pub use calls::Calls;
@@ -135,6 +137,7 @@ pub use emulation::{Emulation, Schedule};
 pub use engine::{cores, count};
 pub use error::DriverError;
 pub use event::Event;
+pub use foreign_text::{printable, printable_lines};
 pub use graph::Graph;
 pub use host_work::HostWork;
 pub use launch::Prepared;
@@ -147,6 +150,7 @@ pub use refused::Refused;
 pub use simt::LaunchError;
 pub use stream::Stream;
 pub use tensor_map::{Outside, Swizzle, TensorElement, TensorLayout};
+pub use whole_file::{Limited, MAX_IMAGE_BYTES, open_regular, read_own, read_whole};
 
 /// So many values in memory of the host.
 ///

@@ -26,6 +26,9 @@
 //! // A process under `ridgepoint check` says which command repeats one of its tests.
 //! record::tests(1);
 //! assert_eq!(record::is_kept(), env::var_os(record::FOLDER).is_some());
+//! for limit in [record::MAX_STEPS, record::TIME_LIMIT].into_iter().filter_map(env::var_os) {
+//!     println!("within {limit:?} steps or seconds");
+//! }
 //! if let Some(command) = env::var(record::REPLAY).ok().filter(|it| it.ends_with(record::EXACT)) {
 //!     println!("{command} my_test");
 //! }
@@ -50,6 +53,12 @@ pub const FOLDER: &str = "RIDGEPOINT_CHECK";
 /// The environment variable with the command that `ridgepoint check` was started by, ready to be
 /// followed by the name of a test where it ends with [`EXACT`].
 pub const REPLAY: &str = "RIDGEPOINT_REPLAY";
+
+/// The environment variable with the steps that `ridgepoint check` allows a warp of a launch.
+pub const MAX_STEPS: &str = "RIDGEPOINT_MAX_STEPS";
+
+/// The environment variable with the seconds that `ridgepoint check` allows a launch.
+pub const TIME_LIMIT: &str = "RIDGEPOINT_TIME_LIMIT";
 
 /// Asks a test program for the one test whose name comes next.
 pub const EXACT: &str = " -- --exact";
@@ -182,6 +191,11 @@ pub fn tests(count: u64) {
 /// Whether `ridgepoint check` has started this process.
 pub fn is_kept() -> bool {
     OWN.is_some()
+}
+
+/// A limit of the launches of a process that `ridgepoint check` has started.
+pub(super) fn limit(variable: &str) -> Option<u64> {
+    is_kept().then(|| env::var(variable).ok()?.parse().ok())?
 }
 
 /// A launch begins.

@@ -1,6 +1,7 @@
 //! Launches on the emulator, at once or captured.
 
 use std::fmt;
+use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use smallvec::SmallVec;
 
 use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
+use super::foreign_text::printable_lines;
 use super::launch::Blocks;
 use super::panics::Recording;
 use super::record;
@@ -135,6 +137,7 @@ impl<S: Signature> Emulated<S> {
         let options = engine::Options {
             panic_record: panics.as_ref().and_then(Recording::address),
             steps: self.emulation.steps,
+            time: self.emulation.time,
             divergence: true,
             shared_per_block: self.shared_per_block,
             multiprocessors: room::multiprocessors(self.capability),
@@ -146,7 +149,10 @@ impl<S: Signature> Emulated<S> {
             schedule: self.emulation.schedule.clone(),
             ..engine::Options::default()
         };
-        let print = |text: &str| print!("{text}");
+        let print = |text: &str| match io::stdout().is_terminal() {
+            true => print!("{}", printable_lines(text)),
+            false => print!("{text}"),
+        };
         let run = |options, checks| match self.emulation.is_counted {
             false => ptx
                 .kernel

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::check::{self, Agent, Finding, Hold, Operation, Side};
 use crate::count::{Counts, Tallied, Tally};
@@ -40,6 +40,8 @@ pub struct Options {
     pub schedule: Schedule,
     /// How many blocks of instructions a warp may go through.
     pub steps: u64,
+    /// How long the launch may take; none: until it ends.
+    pub time: Option<Duration>,
     /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`]:
     /// at barriers of the block and where lanes of a warp meet.
     pub divergence: bool,
@@ -66,6 +68,7 @@ impl Default for Options {
         Options {
             schedule: Schedule::InOrder,
             steps: 1 << 28,
+            time: None,
             divergence: false,
             resident_blocks: 132 * 32,
             cluster: [1; 3],
@@ -306,8 +309,13 @@ impl Kernel {
             None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(failed) => {
+            Some(mut failed) => {
                 launch.memory.fail();
+                // It has asked for the workspace of a grid, and there is none.
+                let asks_in_vain = self.code.asks_for_workspace && !is_cooperative;
+                if asks_in_vain && failed.failure == Failure::Trap {
+                    failed.failure = Failure::NotCooperative;
+                }
                 Err(self.error(*failed, shape))
             }
             None => lost.map_err(|finding| self.found(finding, shape)),
@@ -380,6 +388,19 @@ impl Kernel {
                 text: format!("no end of a phase: {thread} {text}, at {place}"),
                 finding: None,
             },
+            Failure::Unfinished(endless) => LaunchError::Unfinished { kernel, endless },
+            Failure::Endless(mut endless) => {
+                if let (Some(awaited), Some((verb, bytes))) = (&mut endless.awaited, access) {
+                    awaited.verb = verb;
+                    awaited.place.count_elements_of(bytes);
+                }
+                LaunchError::Thread {
+                    kernel,
+                    thread,
+                    failure: Box::new(Failure::Endless(endless)),
+                    place,
+                }
+            }
             Failure::InFlight {
                 register,
                 verb,

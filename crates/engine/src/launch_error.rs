@@ -1,6 +1,7 @@
 //! Why a launch fails.
 
 use crate::check::Finding;
+use crate::exec::endless::Endless;
 use crate::exec::failure::{Failure, Thread};
 
 /// Why a launch did not run to its end.
@@ -17,6 +18,14 @@ pub enum LaunchError {
         failure: Box<Failure>,
         /// File and line, or the PTX's line.
         place: String,
+    },
+    /// The launch has not ended in its time, though no thread runs for long.
+    #[error("{kernel}: the launch {endless}")]
+    Unfinished {
+        /// The kernel.
+        kernel: String,
+        /// How far it has come.
+        endless: Box<Endless>,
     },
     /// Threads do what they must not.
     #[error("{kernel}: {text}")]
@@ -122,4 +131,26 @@ pub enum LaunchError {
     /// A function of the kernel cannot be made into what the engine executes.
     #[error(transparent)]
     Unlowered(#[from] crate::Unlowered),
+}
+
+impl LaunchError {
+    /// Whether the launch would go on for ever, or for longer than its limits allow.
+    pub fn is_endless(&self) -> bool {
+        match self {
+            LaunchError::Unfinished { .. } => true,
+            LaunchError::Thread { failure, .. } => matches!(**failure, Failure::Endless(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether the launch failed because its blocks do not all run at once, as those of a cooperative launch do.
+    pub fn wants_cooperation(&self) -> bool {
+        let LaunchError::Thread { failure, .. } = self else {
+            return false;
+        };
+        matches!(
+            **failure,
+            Failure::NotCooperative | Failure::NotPromised { .. }
+        )
+    }
 }

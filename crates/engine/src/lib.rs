@@ -17,6 +17,7 @@ mod source;
 mod tests;
 
 pub use declarations::TooLarge;
+pub use exec::endless::{Awaited, Endless, Limit, Progress};
 pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, Options, Shape, cores};
 pub use launch_error::LaunchError;

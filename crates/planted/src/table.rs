@@ -181,10 +181,12 @@ bugs! {
         with an alignment of 4 bytes";
     progress::endless_loop / endless_loop_fixed:
         (1, 32, 0), 64, (32, Zeros),
-        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps, at {at}";
+        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps; of 1 block, 1 began \
+        and 0 ended, at {at}";
     progress::flag_never_set / flag_never_set_fixed:
         (1, 64, 0), 64, (2, Zeros),
-        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps, at {at}";
+        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps: it reads element 0 of `y` \
+        (of 2) again and again; of 1 block, 1 began and 0 ended, at {at}";
     progress::lanes_in_a_circle / lanes_in_a_circle_fixed:
         (1, 32, 0), 32, (3, Zeros),
         "block [0, 0, 0] cannot go on: thread [0, 0, 0] waits in warp 0 for a Sync of the mask \

@@ -210,7 +210,10 @@ impl Control {
 impl Member {
     fn send(&self, message: Vec<u8>) {
         match &self.way {
-            Way::Hub(hub) => hub.put(self.rank, message),
+            Way::Hub(hub) => {
+                // There is room: operations take turns, and each ends with its round or with a fault.
+                hub.put(self.rank, message);
+            }
             Way::Remote(link) => link.send(&frame::Frame::Data(message)),
         }
     }

@@ -1,11 +1,13 @@
 //! Which rank this process is, as its launcher says.
 
 mod launcher;
+pub(crate) mod secret;
 
 use std::env;
 use std::num::NonZeroU16;
 
 use launcher::Launcher;
+use secret::Secret;
 
 /// Which rank this process is, and of how many, as the environment variables of its launcher say.
 ///
@@ -35,6 +37,7 @@ pub struct World {
     launcher: &'static str,
     job: Option<String>,
     master: Option<(String, u16)>,
+    secret: Option<Secret>,
 }
 
 /// What is wrong with the environment variables of a launcher.
@@ -117,6 +120,7 @@ impl World {
             launcher: launcher.name,
             job: (!job.is_empty()).then(|| as_file_name(&job.join("."))),
             master: master(&lookup, launcher)?,
+            secret: Secret::of(&lookup),
         }))
     }
 
@@ -147,6 +151,7 @@ impl World {
             launcher: "this program",
             job: None,
             master: None,
+            secret: None,
         })
     }
 
@@ -191,6 +196,12 @@ impl World {
     /// The launcher's name for this run, if it has one. Files of the run may have it in their names.
     pub fn job(&self) -> Option<&str> {
         self.job.as_deref()
+    }
+
+    /// What rank 0 knows the others by where they meet at an address, if `RIDGEPOINT_SECRET` or `RIDGEPOINT_SECRET_FILE`
+    /// say it.
+    pub(crate) fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
     }
 
     /// Where rank 0 can be found, if `MASTER_ADDR` and `MASTER_PORT` say it and the port is not the launcher's own.

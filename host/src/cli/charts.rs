@@ -126,7 +126,7 @@ impl ChartFiles {
             let text = drawn.text(streams::columns(), colours::of_charts());
             let text = text.map_err(Failure::failed)? + "\n";
             // It fits, and escapes have no width.
-            streams::print(text.as_bytes());
+            streams::draw(&text);
         }
         for (format, destination) in self.files {
             let path = destination.path().to_path_buf();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::streams;
+use crate::driver::printable;
 use crate::report::Width;
 
 /// Where text for people goes. A reader that goes away is no error: the results are in files.
@@ -69,7 +70,7 @@ impl Console {
 
     /// Says what is being done.
     pub(super) fn begin(&self, what: String) {
-        self.bar.set_message(what);
+        self.bar.set_message(printable(&what).into_owned());
         // A step may take seconds, during which the time goes on.
         self.bar.enable_steady_tick(TICK);
     }

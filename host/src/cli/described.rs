@@ -33,13 +33,17 @@ pub(super) struct Described {
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     shared: Option<u32>,
 
+    /// Launch cooperatively: all blocks run at once and may wait for each other
+    #[arg(long)]
+    cooperative: bool,
+
     /// Next argument of the kernel: a value (u32:5, f32:-2.5), the bytes of a structure (bytes:0100), or a
     /// buffer (f32[2^20]=random) filled with zeros, ones, iota, random, random:LIMIT, a number or a file.
     /// A buffer without = is uninitialized
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<Argument>,
 
-    /// Read file, kernel, grid, block, shared, args and out from this TOML file; options override it
+    /// Read file, kernel, grid, block, shared, cooperative, args and out from this TOML file; options override it
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 }
@@ -56,6 +60,7 @@ impl Described {
             ("--grid", self.grid.is_some()),
             ("--block", self.block.is_some()),
             ("--shared", self.shared.is_some()),
+            ("--cooperative", self.cooperative),
             ("--arg", !self.arguments.is_empty()),
         ];
         refuse_without_effect(
@@ -72,6 +77,7 @@ impl Described {
             grid: self.grid,
             block: self.block,
             shared: self.shared,
+            cooperative: self.cooperative.then_some(true),
             arguments: self.arguments.clone(),
             outputs: outputs.to_vec(),
         };

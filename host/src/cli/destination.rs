@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::streams::{Stdout, complain};
 use super::{Failure, cannot_write};
+use crate::driver::open_regular;
 
 /// What the names of unfinished files end with.
 pub(super) const UNFINISHED: &str = ".partial";
@@ -215,15 +216,21 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens an unfinished file for this process alone, empty.
+/// Opens an unfinished file for this process alone, empty, in a place where nothing is: others may have put something
+/// there in a folder that all write to.
 fn open_locked(partial: &Path) -> io::Result<File> {
     loop {
-        let mut options = File::options();
-        let file = options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(partial)?;
+        let created = File::options().write(true).create_new(true).open(partial);
+        let (file, is_new) = match created {
+            Ok(file) => (file, true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match left_there(partial)? {
+                    Some(file) => (file, false),
+                    None => continue,
+                }
+            }
+            Err(error) => return Err(error),
+        };
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(io::Error::new(
                 io::ErrorKind::ResourceBusy,
@@ -234,11 +241,33 @@ fn open_locked(partial: &Path) -> io::Result<File> {
         if !is_at(&file, partial) {
             continue;
         }
-        if file.metadata()?.len() > 0 {
-            move_aside(partial)?;
-            continue;
+        match file.metadata()?.len() {
+            _ if is_new => return Ok(file),
+            0 => fs::remove_file(partial)?,
+            _ => move_aside(partial)?,
         }
-        return Ok(file);
+    }
+}
+
+/// The file that is in the place of an unfinished one, if it still is. A link is removed, and not followed.
+fn left_there(partial: &Path) -> io::Result<Option<File>> {
+    if partial.is_symlink() {
+        complain(&format!(
+            "warning: {} was a link, to no file of this command: it is removed",
+            partial.display()
+        ));
+        return match fs::remove_file(partial) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(None),
+        };
+    }
+    match open_regular(partial, File::options().write(true)) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let text = format!("{}: {error}", partial.display());
+            Err(io::Error::new(error.kind(), text))
+        }
     }
 }
 
@@ -258,5 +287,5 @@ fn move_aside(partial: &Path) -> io::Result<()> {
 
 fn is_at(file: &File, path: &Path) -> bool {
     let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
+    matches!((file.metadata(), fs::symlink_metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
 }

@@ -61,7 +61,10 @@ pub fn bench(
     Suite::set(Suite::of(ptx, workloads));
     let (words, run) = words(env::args_os());
     match super::parsed::<Cli>(words) {
-        Ok(cli) => failure::status(cli.command.run(Program::Bench(target, run))),
+        Ok(cli) => {
+            let command = || cli.command.run(Program::Bench(target, run));
+            failure::status(super::check_memory().and_then(|()| command()))
+        }
         Err(refused) => explain(&refused),
     }
 }

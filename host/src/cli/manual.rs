@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 13] = [
+    const DIFFER: [(&str, &str); 14] = [
         (
             "arch",
             "occupancy computes for architectures, kernels lists their code",
@@ -158,6 +158,7 @@ mod tests {
         ),
         ("grid", "as --block"),
         ("kernel", "pipeline takes the workloads that it can split"),
+        ("max-steps", "of an iteration, or of a warp"),
         ("mode", "each study has its own"),
         ("n", "a list of an axis, or the one size of ceilings"),
         ("output", "rows, charts, or the folder of man"),

@@ -19,6 +19,7 @@ mod files;
 mod harness;
 mod interrupt;
 mod kernels;
+mod limits;
 mod links;
 mod list;
 mod lists;
@@ -54,7 +55,7 @@ use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
 use shared::Program;
 
-use crate::driver::Embedded;
+use crate::driver::{Embedded, cores, free_host_memory};
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -107,7 +108,7 @@ enum Command {
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     match parsed::<Cli>(with_lists(env::args_os())) {
-        Ok(cli) => failure::status(run(cli.command)),
+        Ok(cli) => failure::status(check_memory().and_then(|()| run(cli.command))),
         Err(refused) => explain(&refused),
     }
 }
@@ -145,6 +146,23 @@ fn explain(refused: &clap::Error) -> ExitCode {
         return ExitCode::from(refused.exit_code() as u8);
     }
     failure::status(Ok(()))
+}
+
+/// That there is room for what every command takes. With less, a thread does not begin or the allocator ends the process,
+/// of which neither says why.
+fn check_memory() -> Result<(), Failure> {
+    const LEAST: u64 = 64 << 20;
+    const STACK: u64 = 2 << 20;
+    let least = LEAST + STACK * cores() as u64;
+    match free_host_memory() {
+        free if free < least => Err(Failure::Failed(format!(
+            "{} MiB of memory are free for this process, and a command takes {} MiB at least: raise its limit, as \
+             `ulimit -v unlimited` does",
+            free >> 20,
+            least >> 20
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The command line as it was typed, as far as it is text.

@@ -14,7 +14,7 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, driver_failure, printed, roofs, streams};
+use super::{Failure, driver_failure, limits, printed, roofs, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
@@ -47,6 +47,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     workloads: Workloads,
+
+    #[command(flatten)]
+    limits: limits::Arguments,
 }
 
 /// What is shown of the counts.
@@ -91,17 +94,18 @@ struct Row<'p> {
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     let (described, workloads) = (&arguments.described, &arguments.workloads);
+    let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {
         (true, true) => {
             let standalone = described.read(&[])?;
             let shown = &arguments.shown;
-            shown.with(|gpu, console| counted_file(&standalone, gpu, console))
+            shown.with(|gpu, console| counted_file(&standalone, emulation, (gpu, console)))
         }
         // A bench target has workloads of its own to profile.
         (false, is_default) if !is_default || matches!(program, Program::Bench(..)) => {
             described.refuse_without_file()?;
             let shown = &arguments.shown;
-            shown.with(|gpu, console| counted_workloads(workloads, gpu, console))
+            shown.with(|gpu, console| counted_workloads(workloads, emulation, (gpu, console)))
         }
         (true, false) => Err(Failure::Usage(
             "a PTX file and workloads cannot be profiled at once: name one or the other".to_owned(),
@@ -125,11 +129,11 @@ const UNREPORTED: &str = "the report of ptxas does not have the kernel";
 
 fn counted_file(
     standalone: &Standalone,
-    gpu: &GpuRoofs,
-    console: &Console,
+    emulation: Emulation,
+    (gpu, console): (&GpuRoofs, &Console),
 ) -> Result<Found, Failure> {
     console.begin(standalone.kernel().to_owned());
-    let device = Device::emulator_with(emulation(), &[]).map_err(driver_failure)?;
+    let device = Device::emulator_with(emulation, &[]).map_err(driver_failure)?;
     let loaded = device.load(standalone.file()).map_err(driver_failure)?;
     match standalone.run_loaded(&loaded) {
         Ok(_) => {}
@@ -164,13 +168,13 @@ fn counted_file(
 
 fn counted_workloads(
     workloads: &Workloads,
-    gpu: &GpuRoofs,
-    console: &Console,
+    emulation: Emulation,
+    (gpu, console): (&GpuRoofs, &Console),
 ) -> Result<Found, Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     let ptx = Suite::get().ptx;
-    let bench = Bench::emulator(emulation(), ptx).map_err(driver_failure)?;
+    let bench = Bench::emulator(emulation, ptx).map_err(driver_failure)?;
     let mut begun = 0;
     let begin = |name: &str, count: usize| {
         console.estimate(begun, count as u64);

@@ -11,8 +11,8 @@ use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::lists::whole;
 use super::several::{Short, without};
-use super::{Failure, driver_failure, printed};
-use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
+use super::{Failure, driver_failure, limits, printed};
+use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig, Schedule};
 use crate::report::counted;
 use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
 
@@ -52,6 +52,9 @@ pub(super) struct Arguments {
     no_check: bool,
 
     #[command(flatten)]
+    limits: limits::Arguments,
+
+    #[command(flatten)]
     printed: printed::Arguments,
 
     #[command(flatten)]
@@ -86,8 +89,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     ));
     let is_emulated = device.properties().is_emulated();
     let after = match is_emulated && !arguments.no_check {
-        true => checked(&standalone, &device, (&orders, &console)),
-        false => once(&standalone, &device, &console),
+        true => checked(&standalone, &device, (&orders, &arguments.limits, &console)),
+        false => once(&standalone, &device, (&arguments.limits, &console)),
     };
     console.finish();
     let after = after?;
@@ -125,15 +128,15 @@ pub(super) fn shape(config: LaunchConfig) -> String {
 fn once(
     standalone: &Standalone,
     device: &Device,
-    console: &Console,
+    (limits, console): (&limits::Arguments, &Console),
 ) -> Result<Vec<After>, Failure> {
     // One launch: nothing to estimate from.
     console.expect(0);
     console.begin(standalone.kernel().to_owned());
-    let unchecked = device.with_emulation(Emulation {
+    let unchecked = device.with_emulation(limits.limit(Emulation {
         is_checked: false,
         ..Emulation::default()
-    });
+    }));
     let why = match unchecked {
         Some(_) => "--no-check leaves bounds and divergence alone",
         None => "a GPU does not check accesses; --device cpu does",
@@ -141,7 +144,7 @@ fn once(
     let after = match standalone.run(unchecked.as_ref().unwrap_or(device)) {
         Ok(after) => after,
         Err(StandaloneError::Driver(error)) if error.is_finding() => {
-            return Err(Failure::Found(error.to_string()));
+            return Err(Failure::Found(told(&error, limits)));
         }
         Err(error) => return Err(failure(error)),
     };
@@ -196,11 +199,22 @@ impl Order {
     }
 }
 
-/// Runs all orders, whatever is found in one of them.
+/// A finding, with the option that helps where it is of how the launch is made.
+fn told(error: &DriverError, limits: &limits::Arguments) -> String {
+    if error.is_endless() {
+        return format!("{error} (limits: {})", limits.text());
+    }
+    match error.wants_cooperation() {
+        true => format!("{error}; --cooperative makes the launch one"),
+        false => error.to_string(),
+    }
+}
+
+/// Runs all orders, whatever is found in one of them; but none after one that a limit has ended.
 fn checked(
     standalone: &Standalone,
     device: &Device,
-    (orders, console): (&[Order], &Console),
+    (orders, limits, console): (&[Order], &limits::Arguments, &Console),
 ) -> Result<Vec<After>, Failure> {
     let mut runs = Runs::default();
     for &order in orders {
@@ -210,10 +224,13 @@ fn checked(
             is_checked: true,
             ..Emulation::default()
         };
-        let device = device.with_emulation(emulation);
+        let device = device.with_emulation(limits.limit(emulation));
         let device = device.expect("a device that is emulated");
-        runs.add(standalone.run(&device), order, console)?;
+        runs.add(standalone.run(&device), order, (limits, console))?;
         console.step();
+        if runs.is_endless {
+            break;
+        }
     }
     console.finish();
     runs.end(standalone.kernel(), orders, console)
@@ -235,6 +252,10 @@ struct Runs {
     failed: u64,
     /// The first schedule with another result than the first.
     differs: Option<String>,
+    /// Launches that have ended, or were ended.
+    done: usize,
+    /// Whether the last one went on until a limit ended it.
+    is_endless: bool,
 }
 
 impl Runs {
@@ -242,13 +263,15 @@ impl Runs {
         &mut self,
         ran: Result<Vec<After>, StandaloneError>,
         order: Order,
-        console: &Console,
+        (limits, console): (&limits::Arguments, &Console),
     ) -> Result<(), Failure> {
+        self.done += 1;
         match ran {
             Ok(after) => self.compare(after, &order.name()),
             Err(StandaloneError::Driver(error)) if error.is_finding() => {
                 self.failed += 1;
-                let finding = error.to_string();
+                self.is_endless = error.is_endless();
+                let finding = told(&error, limits);
                 if !self.findings.contains(&finding) {
                     let words = without(env::args_os().skip(1), &REPLACED);
                     let words = words.iter().map(|it| it.to_string_lossy().into_owned());
@@ -275,10 +298,12 @@ impl Runs {
     }
 
     fn end(self, kernel: &str, orders: &[Order], console: &Console) -> Result<Vec<After>, Failure> {
+        let left = orders.len().saturating_sub(self.done);
         let what = match self.failed {
             0 => "nothing was found".to_owned(),
             failed => format!("something was found in {failed} of them"),
         };
+        let orders = &orders[..self.done.min(orders.len())];
         let schedules = match orders {
             [Order::InOrder] => "1 launch, in order".to_owned(),
             [order] => format!("1 launch, under {}", order.name()),
@@ -289,6 +314,12 @@ impl Runs {
             ),
         };
         console.say(&format!("Checked {kernel}: {schedules}; {what}."));
+        if self.is_endless && left > 0 {
+            let launches = counted(left as u64, "launch");
+            console.say(&format!(
+                "note: not run: {launches} in other orders, which may go on for as long"
+            ));
+        }
         if let Some(what) = self.differs {
             console.say(&format!(
                 "note: the result depends on the order of threads: {what} differs from the first run"

@@ -1,11 +1,15 @@
 //! Standard output and standard error: all that commands say goes through here.
 //!
+//! What files, kernels and the network have written reaches a terminal as text alone: here control characters become
+//! visible, before this program adds colours of its own.
+//!
 //! Rust's own macros panic where a stream takes nothing more.
 //! Here the first such error is kept, and [`status`](super::failure::status) makes the exit status of it, so
 //! that no command has to ask after each line.
 
+use std::borrow::Cow;
 use std::env;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::process::Stdio;
 use std::sync::OnceLock;
@@ -13,6 +17,7 @@ use std::sync::OnceLock;
 use console::Term;
 
 use super::colours;
+use crate::driver::printable_lines;
 use crate::report::Width;
 
 /// Why standard output takes nothing more.
@@ -20,7 +25,7 @@ static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes text and an end of line to standard output, on a terminal no wider than that.
 pub(super) fn say(text: &str) {
-    let text = width(&Term::stdout()).fold(text);
+    let text = width(&Term::stdout()).fold(&printable_lines(text));
     print(format!("{text}\n").as_bytes());
 }
 
@@ -30,10 +35,16 @@ pub(super) fn print(text: &[u8]) {
     let _ = Stdout.write_all(text);
 }
 
+/// Writes to standard output what this program has drawn, with its colours.
+pub(super) fn draw(drawn: &str) {
+    // `lost` says whether it was written.
+    let _ = Stdout.write_raw(drawn.as_bytes());
+}
+
 /// Writes text and an end of line to standard error, as [`say`] does. Where that fails there is nobody left to
 /// tell.
 pub(super) fn complain(text: &str) {
-    let text = width(&Term::stderr()).fold(text);
+    let text = width(&Term::stderr()).fold(&printable_lines(text));
     let _ = writeln!(io::stderr(), "{}", colours::of_message(&text));
 }
 
@@ -97,7 +108,8 @@ pub(super) fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }
 
-/// Standard output, written to without a buffer. After an error it is not written to again.
+/// Standard output, written to without a buffer. After an error it is not written to again. A file or a pipe is given the
+/// bytes as they are, and a terminal shows them.
 pub(super) struct Stdout;
 
 impl Write for Stdout {
@@ -106,15 +118,42 @@ impl Write for Stdout {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match is_terminal() {
+            true => self.write_raw(&shown(bytes)),
+            false => self.write_raw(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stdout {
+    fn write_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         if let Some(error) = lost() {
             return Err(error.kind().into());
         }
         let mut stdout = io::stdout().lock();
         keep(stdout.write_all(bytes).and_then(|()| stdout.flush()))
     }
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+fn is_terminal() -> bool {
+    static TERMINAL: OnceLock<bool> = OnceLock::new();
+    *TERMINAL.get_or_init(|| io::stdout().is_terminal())
+}
+
+/// Bytes as a terminal shows them and does not obey them.
+fn shown(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match str::from_utf8(bytes).map(printable_lines) {
+        Ok(Cow::Borrowed(_)) => Cow::Borrowed(bytes),
+        Ok(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+        Err(_) => Cow::Owned(
+            printable_lines(&String::from_utf8_lossy(bytes))
+                .into_owned()
+                .into_bytes(),
+        ),
     }
 }
 

@@ -7,6 +7,7 @@ use super::failure::Failure;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
+use super::surroundings::Look;
 use super::{checked, cluster};
 use crate::lower::roots::Root;
 use crate::memory::{Direction, Fault, FaultClass, Lanes};
@@ -275,10 +276,15 @@ unsafe fn in_space(
         context.fault(Failure::Memory(fault), op.instruction);
         return;
     }
+    let host = Host::of(context, space, addresses);
     if access.order != Order::Weak && matches!(access.act, Act::Load { .. }) {
         context.at.looks += 1;
+        context.at.looked = Some(Look {
+            program: context.at.program,
+            instruction: op.instruction,
+            at: host.at(mask.trailing_zeros() as usize % LANES),
+        });
     }
-    let host = Host::of(context, space, addresses);
     if context.at.is_observed() {
         // SAFETY: the lanes' addresses have been resolved.
         if !unsafe { observe(context, op, access, space, &lanes) } {
@@ -291,7 +297,7 @@ unsafe fn in_space(
             Act::Load { signed, .. } => load(context, access, &host, mask, *signed),
             Act::CopyFrom { .. } => load(context, access, &host, mask, false),
             Act::Store | Act::CopyTo => store(context, access, &host, mask),
-            Act::Atomic(atomic) => change(context, access, atomic, &host, mask),
+            Act::Atomic(atomic) => change(context, access, atomic, &host, (mask, op.instruction)),
         }
     }
 }

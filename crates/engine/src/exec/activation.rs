@@ -41,10 +41,10 @@ pub(crate) struct Group {
     pub(crate) at: Point,
     pub(crate) mask: u32,
     /// How often it has had its turn: those that had fewer go first.
-    pub(crate) turns: u32,
+    pub(crate) turns: u64,
     /// What it has spent of its turn: blocks of instructions, and looks at what others write.
     pub(crate) spent: u32,
-    pub(crate) looks: u32,
+    pub(crate) looks: u64,
     /// Whether it stands at an access of which has been decided who goes on.
     pub(crate) is_decided: bool,
 }
@@ -69,6 +69,12 @@ const MOST_REGISTER_BYTES: u64 = 256 << 20;
 impl Activations {
     pub(crate) fn get(&self, index: u32) -> &Activation {
         self.all[index as usize].as_ref().expect("lanes are in it")
+    }
+
+    /// Those that lanes are in, with their numbers.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (usize, &Activation)> {
+        let all = self.all.iter().enumerate();
+        all.filter_map(|(index, it)| Some((index, it.as_ref()?)))
     }
 
     pub(crate) fn get_mut(&mut self, index: u32) -> &mut Activation {

@@ -137,6 +137,11 @@ impl Block {
         }
     }
 
+    /// Whether its warps that can go on by themselves come to nothing new.
+    pub(crate) fn recurs(&self) -> bool {
+        self.warps.iter().all(Warp::recurs)
+    }
+
     /// What its warps have done in their last turns, looking for what others write, does not count.
     pub(crate) fn forget_waiting(&mut self) {
         self.warps.iter_mut().for_each(Warp::forget_waiting);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use super::access::{Access, Atomic, Data, Host};
 use super::lanewise::{lane_of, set_lane};
 use super::op::Context;
-use super::registers::lanes_of;
+use super::registers::{LANES, lanes_of};
+use super::surroundings::Look;
 
 /// # Safety
 /// Each lane of the mask may read and write its elements, which are aligned.
@@ -15,7 +16,7 @@ pub(super) unsafe fn change(
     access: &Access,
     atomic: &Atomic,
     host: &Host<'_>,
-    mask: u32,
+    (mask, instruction): (u32, u32),
 ) {
     let mut has_changed = false;
     for lane in lanes_of(mask) {
@@ -41,6 +42,11 @@ pub(super) unsafe fn change(
     }
     if !has_changed {
         context.at.looks += 1;
+        context.at.looked = Some(Look {
+            program: context.at.program,
+            instruction,
+            at: host.at(mask.trailing_zeros() as usize % LANES),
+        });
     }
 }
 

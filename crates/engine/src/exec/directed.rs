@@ -9,7 +9,7 @@ use super::stops::Stop;
 use super::surroundings::{Checking, Held};
 use super::unbegun::Unbegun;
 use super::warp::LOOKS;
-use super::worker::Crew;
+use super::worker::{Crew, Rest, Waits};
 use crate::count::Tally;
 use crate::schedule::{Choice, Open};
 
@@ -76,6 +76,7 @@ pub(crate) fn work<'s, 'l>(
         order,
         slot: 0,
         warp: None,
+        done: 0,
         in_vain: 0,
     };
     let mut point = Point::Free;
@@ -110,6 +111,8 @@ struct Stage<'s, 'l> {
     slot: usize,
     /// The warp that runs; none where its block has ended.
     warp: Option<usize>,
+    /// How many blocks have begun and ended.
+    done: u64,
     /// How often in a row warps have let others go first that wait for what those write.
     in_vain: u64,
 }
@@ -119,7 +122,7 @@ impl Stage<'_, '_> {
     fn run(&mut self) -> Result<Point, Box<Failed>> {
         let warp = self.warp.expect("one has control");
         let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
-        let stop = ran.map_err(|failed| self.crew.explained(failed, || self.cannot_begin()))?;
+        let stop = ran.map_err(|failed| self.crew.explained(failed, || self.rest()))?;
         if stop == Stop::Looks
             && let Some(checking) = &mut self.context.at.checking
         {
@@ -136,6 +139,7 @@ impl Stage<'_, '_> {
             Stop::Asks => self.in_vain,
             Stop::Looks => self.in_vain + 1,
             Stop::Waits | Stop::Yields | Stop::Ended => {
+                self.crew.code.core.moves();
                 company.comes_on();
                 0
             }
@@ -144,11 +148,16 @@ impl Stage<'_, '_> {
             self.in_vain = 0;
         }
         let begun = self.resident.len() * self.resident[self.slot].warps().len();
-        let looks = self.in_vain * u64::from(LOOKS) / begun as u64;
-        let is_unmet = self.context.at.unmet.is_some();
+        let waits = Waits {
+            in_vain: self.in_vain,
+            looks_of_each: self.in_vain.saturating_mul(LOOKS) / begun as u64,
+            is_unmet: self.context.at.unmet.is_some(),
+        };
         let is_held_up = || self.cannot_begin().is_some();
-        let code = self.crew.code;
-        code.has_waited(self.in_vain, looks, is_unmet, is_held_up);
+        // Who could begin has its turn before long.
+        let others_may_begin = || self.may_begin() && self.unbegun.lowest().is_some();
+        let stands_still = || self.crew.stand_still(&self.resident, others_may_begin);
+        self.crew.code.has_waited(waits, is_held_up, stands_still);
         Ok(match stop {
             Stop::Asks => Point::Access,
             Stop::Yields | Stop::Looks => Point::Yields,
@@ -158,6 +167,8 @@ impl Stage<'_, '_> {
                 let left = self.crew.end(block, &mut self.ended);
                 self.spare.extend(left);
                 self.warp = None;
+                self.done += 1;
+                self.crew.is_in_time(&self.context, || self.rest())?;
                 Point::Free
             }
         })
@@ -316,7 +327,7 @@ impl Stage<'_, '_> {
             true => self.unbegun.next().take(most_new).collect(),
             false => self.waited_for(point).into_iter().collect(),
         };
-        let mut begun: Vec<(u32, Candidate)> = self
+        let mut begun: Vec<(u64, Candidate)> = self
             .turns(point)
             .filter_map(|(slot, warp)| self.candidate(slot, warp))
             .collect();
@@ -365,7 +376,7 @@ impl Stage<'_, '_> {
     }
 
     /// A warp that can go on, with how often it has let others go first.
-    fn candidate(&self, slot: usize, warp: usize) -> Option<(u32, Candidate)> {
+    fn candidate(&self, slot: usize, warp: usize) -> Option<(u64, Candidate)> {
         let block = &self.resident[slot];
         let lane = block.warps()[warp].next_lane()?;
         let candidate = Candidate {
@@ -396,9 +407,20 @@ impl Stage<'_, '_> {
         self.unbegun.next().next().filter(|_| is_full)
     }
 
+    fn rest(&self) -> Rest {
+        Rest {
+            not_begun: self.cannot_begin(),
+            begun: self.done + self.resident.len() as u64,
+            ended: self.done,
+        }
+    }
+
+    /// The name of a thread. A grid may have more of them than there are names: then those that are far apart share one.
     fn thread(&self, block: u64, warp: usize, lane: u32) -> u64 {
         let threads = u64::from(self.crew.launch.threads_per_block());
-        block * threads + (warp * LANES) as u64 + u64::from(lane)
+        block
+            .wrapping_mul(threads)
+            .wrapping_add((warp * LANES) as u64 + u64::from(lane))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::endless::Endless;
 use super::op::Context;
 use super::surroundings::Unmet;
 use crate::check::Finding;
@@ -32,6 +33,9 @@ pub enum Failure {
     /// A `trap` or a breakpoint.
     #[error("trap")]
     Trap,
+    /// The same, by which CUDA C++'s `grid.sync` ends a launch that is not cooperative.
+    #[error("trap, with which `grid.sync` ends a launch that is not cooperative")]
+    NotCooperative,
     /// An access to memory that the launch has not.
     #[error("{0}")]
     Memory(Fault),
@@ -94,14 +98,12 @@ pub enum Failure {
         /// What there is.
         limit: u64,
     },
-    /// More steps than [`Options::steps`](crate::Options::steps).
-    #[error("goes on for ever, or for more than {limit} steps")]
-    Steps {
-        /// How many were allowed.
-        limit: u64,
-        /// Whether it looks at what other threads may write, as far as one can see.
-        is_looking: bool,
-    },
+    /// What goes on for ever, or for longer than a limit allows.
+    #[error("{0}")]
+    Endless(Box<Endless>),
+    /// A launch whose time is over, between two of its blocks.
+    #[error("the launch {0}")]
+    Unfinished(Box<Endless>),
     /// A thread that waits for what others write, while others cannot begin.
     #[error(
         "waits for what others write, for more than {limit} steps, and block {block:?} has not begun: the \

@@ -26,7 +26,8 @@ impl Warp {
         if gate.meeting == Meeting::ClusterByLane {
             let may_go_on = cluster::may_go_on(context, group.mask);
             if !may_go_on {
-                self.let_warps_go(*group, context);
+                let instruction = self.instruction_of_gate(group);
+                self.let_warps_go(*group, instruction, code, context)?;
             }
             return Ok(may_go_on);
         }
@@ -53,7 +54,8 @@ impl Warp {
                 _ => true,
             };
             if !may_go_on {
-                self.let_warps_go(*group, context);
+                let instruction = self.instruction_of_gate(group);
+                self.let_warps_go(*group, instruction, code, context)?;
                 return Ok(false);
             }
             if gate.meeting == Meeting::Sync {
@@ -115,8 +117,14 @@ impl Warp {
     /// The instruction at which a group waits for lanes of its warp.
     pub(super) fn site_of_gate(&self, group: &Group) -> u32 {
         let program = &self.activations.get(group.activation).program;
+        checked::site(program.index, self.instruction_of_gate(group))
+    }
+
+    /// The same, as the group's function numbers it.
+    fn instruction_of_gate(&self, group: &Group) -> u32 {
+        let program = &self.activations.get(group.activation).program;
         let first = program.blocks[group.at.block as usize].start as usize;
-        checked::site(program.index, program.ops[first].instruction)
+        program.ops[first].instruction
     }
 
     pub(super) fn gate(&self, group: &Group) -> &Gate {

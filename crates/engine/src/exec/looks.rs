@@ -3,14 +3,23 @@
 //! What a thread waits for another core may yet do. So looks in vain count only as far as all cores have
 //! looked in vain.
 
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// What a core has that does not run blocks: nobody waits for its looks.
 const AWAY: u64 = u64::MAX;
 
+/// What a core has that does not stand still.
+const MOVES: u64 = 0;
+
+/// Rounds of a core that stands still lie in the lower bits; in the upper ones, how often it has begun to.
+const ROUNDS: u32 = 32;
+
 /// How often each core of a launch has looked in vain, as far as the others have.
 pub(crate) struct Looks {
     of_cores: Box<[AtomicU64]>,
+    /// Since when each stands still: see [`Core::stands_still`].
+    standing: Box<[AtomicU64]>,
     joined: AtomicUsize,
 }
 
@@ -18,6 +27,10 @@ pub(crate) struct Looks {
 pub(crate) struct Core<'l> {
     looks: &'l Looks,
     index: usize,
+    /// How often it has begun to stand still.
+    began: Cell<u64>,
+    /// What all cores had in [`Looks::standing`] when it last saw all of them standing.
+    seen: RefCell<Vec<u64>>,
 }
 
 impl Looks {
@@ -25,6 +38,7 @@ impl Looks {
     pub(crate) fn new(cores: usize) -> Looks {
         Looks {
             of_cores: (0..cores).map(|_| AtomicU64::new(AWAY)).collect(),
+            standing: (0..cores).map(|_| AtomicU64::new(AWAY)).collect(),
             joined: AtomicUsize::new(0),
         }
     }
@@ -33,7 +47,13 @@ impl Looks {
     pub(crate) fn join(&self) -> Core<'_> {
         let index = self.joined.fetch_add(1, Ordering::Relaxed);
         self.of_cores[index].store(0, Ordering::Relaxed);
-        Core { looks: self, index }
+        self.standing[index].store(MOVES, Ordering::SeqCst);
+        Core {
+            looks: self,
+            index,
+            began: Cell::new(0),
+            seen: RefCell::default(),
+        }
     }
 }
 
@@ -49,11 +69,50 @@ impl Core<'_> {
         }
         !is_first
     }
+
+    /// The core does not stand still.
+    pub(crate) fn moves(&self) {
+        let own = &self.looks.standing[self.index];
+        if own.load(Ordering::Relaxed) != MOVES {
+            own.store(MOVES, Ordering::SeqCst);
+        }
+    }
+
+    /// Tells that its blocks have had a turn each and have come to nothing new, and gives whether
+    /// that is so of all cores: each has had a whole round since this one saw all of them standing, so that what the last
+    /// of them wrote before has been seen by all. Nothing counts that was before `others_may_begin` was last true.
+    pub(crate) fn stands_still(&self, others_may_begin: bool) -> bool {
+        let own = &self.looks.standing[self.index];
+        let next = match own.load(Ordering::Relaxed) {
+            MOVES => {
+                self.began.set(self.began.get() + 1);
+                self.began.get() << ROUNDS
+            }
+            rounds => rounds + 1,
+        };
+        own.store(next, Ordering::SeqCst);
+        let mut seen = self.seen.borrow_mut();
+        let of_all = self.looks.standing.iter();
+        let now: Vec<u64> = of_all.map(|it| it.load(Ordering::SeqCst)).collect();
+        if others_may_begin || now.contains(&MOVES) {
+            seen.clear();
+            return false;
+        }
+        let is_as_before = |(before, now): (&u64, &u64)| before >> ROUNDS == now >> ROUNDS;
+        if seen.len() != now.len() || !seen.iter().zip(&now).all(is_as_before) {
+            *seen = now;
+            return false;
+        }
+        // The first of two rounds may have begun before.
+        let has_come_round = |(before, now): (&u64, &u64)| *now == AWAY || now - before >= 2;
+        seen.iter().zip(&now).all(has_come_round)
+    }
 }
 
 impl Drop for Core<'_> {
     fn drop(&mut self) {
         self.looks.of_cores[self.index].store(AWAY, Ordering::Relaxed);
+        self.looks.standing[self.index].store(AWAY, Ordering::SeqCst);
     }
 }
 
@@ -73,5 +132,30 @@ mod tests {
         assert!(one.looks_in_vain() && !one.looks_in_vain());
         drop(other);
         assert!(one.looks_in_vain() && one.looks_in_vain());
+    }
+
+    #[test]
+    fn all_stand_still_when_each_has_had_a_round_since_the_others_do() {
+        let looks = Looks::new(3);
+        let (one, other) = (looks.join(), looks.join());
+        // The other moves.
+        assert!((0..9).all(|_| !one.stands_still(false)));
+        assert!(!other.stands_still(false));
+        assert!(
+            (0..9).all(|_| !one.stands_still(false)),
+            "no round of the other's"
+        );
+        assert!(!other.stands_still(false) && !one.stands_still(false));
+        assert!(other.stands_still(false) && one.stands_still(false));
+        // It has moved in between, though it stands again.
+        other.moves();
+        assert!((0..9).all(|_| !other.stands_still(false)));
+        assert!(!one.stands_still(false) && !one.stands_still(false));
+        // A block may begin.
+        assert!((0..9).all(|_| !other.stands_still(true) && !one.stands_still(true)));
+        assert!(!one.stands_still(false));
+        drop(other);
+        let alone: Vec<bool> = (0..4).map(|_| one.stands_still(false)).collect();
+        assert_eq!(alone, [false, false, true, true]);
     }
 }

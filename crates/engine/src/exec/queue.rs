@@ -2,11 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::worker::Rest;
+
 /// Blocks that have not begun, in order, and the device's room for those that have, whichever core runs them.
 pub(crate) struct Queue {
     blocks: u64,
     next: AtomicU64,
     room: AtomicU64,
+    held: u64,
     stop: AtomicBool,
 }
 
@@ -17,6 +20,7 @@ impl Queue {
             blocks,
             next: AtomicU64::new(0),
             room: AtomicU64::new(held.max(1)),
+            held: held.max(1),
             stop: AtomicBool::new(false),
         }
     }
@@ -52,6 +56,23 @@ impl Queue {
         (next < self.blocks && self.room.load(Ordering::Relaxed) == 0).then_some(next)
     }
 
+    /// What is left, where each stands for so many blocks.
+    pub(crate) fn rest(&self, together: u64) -> Rest {
+        let (begun, ended) = self.progress();
+        Rest {
+            not_begun: self.held_up().map(|it| it * together),
+            begun: begun * together,
+            ended: ended * together,
+        }
+    }
+
+    /// How many have begun, and how many of those have ended.
+    fn progress(&self) -> (u64, u64) {
+        let begun = self.next.load(Ordering::Relaxed).min(self.blocks);
+        let running = self.held.saturating_sub(self.room.load(Ordering::Relaxed));
+        (begun, begun.saturating_sub(running))
+    }
+
     /// Nobody shall go on: a thread has failed.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -71,7 +92,7 @@ mod tests {
         let queue = Queue::new(4, 2);
         assert_eq!((queue.begin(), queue.held_up()), (Some(0), None));
         assert_eq!((queue.begin(), queue.begin()), (Some(1), None));
-        assert_eq!(queue.held_up(), Some(2));
+        assert_eq!((queue.held_up(), queue.progress()), (Some(2), (2, 0)));
         queue.end();
         assert_eq!((queue.held_up(), queue.begin()), (None, Some(2)));
         queue.end();
@@ -79,5 +100,6 @@ mod tests {
         assert!(!queue.is_empty());
         assert_eq!((queue.begin(), queue.begin()), (Some(3), None));
         assert!(queue.is_empty() && queue.held_up().is_none());
+        assert_eq!(queue.progress(), (4, 3));
     }
 }

@@ -53,6 +53,12 @@ impl Registers {
         self.start.as_ptr()
     }
 
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: it owns so many bytes, of which all were set in `new`; operations write them through pointers, and none
+        // runs while the slice is borrowed: it borrows the warp, which an operation's caller has exclusively.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+    }
+
     /// Sets all bytes.
     pub(crate) fn fill(&mut self, byte: u8) {
         // SAFETY: it owns so many bytes.

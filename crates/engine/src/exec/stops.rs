@@ -26,11 +26,11 @@ pub(crate) enum Stop {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Directed {
     /// Turns of its groups since it let others go first.
-    turns: u32,
+    turns: u64,
     /// Whether one of those turns ended because it looked too often.
     has_looked: bool,
     /// How often it let others go first.
-    yields: u32,
+    yields: u64,
     /// The warp's steps when it last did.
     pub(super) since: u64,
     /// Whether the group that ran last asks who goes on.
@@ -40,6 +40,7 @@ pub(crate) struct Directed {
 impl Directed {
     /// A group has had its turn. Where it looks for what others write, the warp has had its own.
     pub(super) fn has_had_turn(&mut self, looks: bool) {
+        // No launch has so many turns that these or the groups' own come to the end of 64 bits.
         self.turns += if looks { TURNS } else { 1 };
         self.has_looked |= looks;
     }
@@ -69,13 +70,13 @@ impl Warp {
             let turns = |group: &Group| group.turns;
             let is_round = self.ready.iter().map(turns).min() == self.ready.iter().map(turns).max();
             if self.directed.turns >= TURNS && is_round {
-                return Ok(self.lets_others_go());
+                return Ok(self.lets_others_go(code));
             }
         }
     }
 
     /// Begins a new turn.
-    fn lets_others_go(&mut self) -> Stop {
+    fn lets_others_go(&mut self, code: &Code<'_>) -> Stop {
         let directed = &mut self.directed;
         directed.turns = 0;
         directed.yields += 1;
@@ -83,6 +84,9 @@ impl Warp {
         match std::mem::take(&mut directed.has_looked) {
             true => {
                 self.waited = self.steps.saturating_sub(since);
+                if code.remembers() {
+                    self.remember();
+                }
                 Stop::Looks
             }
             false => Stop::Yields,
@@ -90,7 +94,7 @@ impl Warp {
     }
 
     /// How often it let others go first.
-    pub(crate) fn yields(&self) -> u32 {
+    pub(crate) fn yields(&self) -> u64 {
         self.directed.yields
     }
 
@@ -159,5 +163,17 @@ impl Warp {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Directed;
+
+    #[test]
+    fn turns_without_number_are_counted() {
+        let mut directed = Directed::default();
+        (0..=1u64 << 26).for_each(|_| directed.has_had_turn(true));
+        assert!(directed.turns > u64::from(u32::MAX));
     }
 }

@@ -158,7 +158,9 @@ pub(crate) struct Surroundings<'l> {
     /// The block whose shared memory is reached, where it is another.
     pub(crate) owner: Option<BlockId>,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
-    pub(crate) looks: u32,
+    pub(crate) looks: u64,
+    /// The last of these, of the group that runs.
+    pub(crate) looked: Option<Look>,
     /// What a thread has asked an mbarrier for last, in vain.
     pub(crate) unmet: Option<Unmet>,
     /// Whether a phase of an mbarrier has ended since somebody asked: then it has not been for nothing that threads waited.
@@ -169,6 +171,16 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) counting: Option<&'l mut Tally>,
     /// What went wrong in the instructions that ran last: the first is kept.
     pub(crate) fault: Option<Box<Failed>>,
+}
+
+/// A look at what other threads may write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// The function, to be compared with the one that runs.
+    pub(crate) program: *const Program,
+    pub(crate) instruction: u32,
+    /// Of the first lane, in the host's memory.
+    pub(crate) at: *const u8,
 }
 
 /// A wait at an mbarrier whose phase has not ended.

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use super::activation::{Activations, Group, lanes_of_warp};
 use super::barriers::Waiting;
 use super::cluster;
+use super::endless::Limit;
 use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Point, Program, Then};
+use super::recurrence::Recurrence;
 use super::registers::{FULL, LANES};
 use super::stops::Directed;
+use super::surroundings::Look;
 use super::wgmma::Products;
 use super::worker::Code;
 use crate::memory;
@@ -21,10 +24,10 @@ use crate::memory;
 pub(super) const TURN: u32 = 1 << 12;
 
 /// How many groups of a warp may run before other warps have their turn.
-pub(super) const TURNS: u32 = 64;
+pub(super) const TURNS: u64 = 64;
 
 /// How often a warp may look at what others may write before they have their turn.
-pub(super) const LOOKS: u32 = 32;
+pub(super) const LOOKS: u64 = 32;
 
 /// Bytes between frames of local memory that belong to nobody.
 const GAP: u32 = 64;
@@ -50,12 +53,16 @@ pub(crate) struct Warp {
     pub(super) waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
+    /// The last of these looks.
+    look: Option<Look>,
     /// The phase of the cluster's barrier at which each lane has arrived and not waited.
     awaited: [Option<u32>; LANES],
     /// What it has multiplied with other warps.
     products: Products,
     /// How it has come on under a director.
     pub(super) directed: Directed,
+    /// Whether it comes to anything new.
+    pub(super) recurrence: Recurrence,
 }
 
 /// Why a warp has stopped for now.
@@ -87,9 +94,11 @@ impl Warp {
             steps: 0,
             waited: 0,
             looked: 0,
+            look: None,
             awaited: [None; LANES],
             products: Products::default(),
             directed: Directed::default(),
+            recurrence: Recurrence::default(),
         }
     }
 
@@ -117,6 +126,8 @@ impl Warp {
         self.awaited = [None; LANES];
         (self.steps, self.waited, self.looked) = (0, 0, 0);
         self.directed = Directed::default();
+        self.look = None;
+        self.recurrence.forget();
         context.at.warp = index;
         let activation = self.begin_kernel(code, context);
         self.ready.push(Group {
@@ -159,6 +170,9 @@ impl Warp {
                     return Ok(Pause::Turn);
                 }
                 self.waited = self.steps - before;
+                if code.remembers() {
+                    self.remember();
+                }
                 return Ok(Pause::Looking);
             }
         }
@@ -236,6 +250,7 @@ impl Warp {
         context: &mut Context<'_>,
     ) -> Result<(), Box<Failed>> {
         let mut program = self.enter(group.activation, context);
+        context.at.looked = None;
         loop {
             let block = &program.blocks[group.at.block as usize];
             if group.at.op == 0
@@ -366,22 +381,13 @@ impl Warp {
         &mut self,
         mut group: Group,
         code: &Code<'_>,
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         instruction: u32,
     ) -> Result<(), Box<Failed>> {
         if context.at.looks > 0 {
             self.looked = self.steps;
         }
-        let most = code.most_steps();
-        let gives_up = code.gives_up().or((self.steps > most).then_some(most));
-        if let Some(limit) = gives_up {
-            let is_looking = self.is_looking();
-            let (failure, instruction) = match context.at.unmet {
-                Some(unmet) if is_looking => (context.unmet(&unmet), unmet.instruction),
-                _ => (Failure::Steps { limit, is_looking }, instruction),
-            };
-            return Err(Box::new(context.failed(failure, instruction)));
-        }
+        self.may_go_on(code, context, instruction)?;
         group.looks = context.at.looks;
         if group.spent >= TURN || group.looks > LOOKS {
             self.directed.has_had_turn(group.looks > LOOKS);
@@ -392,20 +398,55 @@ impl Warp {
         Ok(())
     }
 
+    /// That no limit has ended the launch.
+    fn may_go_on(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+        instruction: u32,
+    ) -> Result<(), Box<Failed>> {
+        self.look = context.at.looked.take().or(self.look);
+        let Some(limit) = code.limit_of(self.steps) else {
+            return Ok(());
+        };
+        let is_looking = self.is_looking();
+        Err(match (context.at.unmet, limit) {
+            (Some(unmet), Limit::Steps(_) | Limit::Standstill) if is_looking => {
+                Box::new(context.failed(context.unmet(&unmet), unmet.instruction))
+            }
+            _ => {
+                let look = self.look.filter(|_| is_looking);
+                context.endless(limit, is_looking, (look, instruction))
+            }
+        })
+    }
+
     /// Whether it has looked at what others may write within a turn.
     pub(crate) fn is_looking(&self) -> bool {
         self.steps - self.looked <= u64::from(TURN)
     }
 
-    /// Puts a group back that waits for other warps.
-    pub(super) fn let_warps_go(&mut self, mut group: Group, context: &mut Context<'_>) {
+    /// Puts a group back that waits for other warps at an instruction.
+    ///
+    /// # Errors
+    /// It has waited for too long.
+    pub(super) fn let_warps_go(
+        &mut self,
+        mut group: Group,
+        instruction: u32,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Box<Failed>> {
         self.looked = self.steps;
+        context.mask = group.mask;
+        self.may_go_on(code, context, instruction)?;
         context.at.looks = LOOKS + 1;
         self.directed.has_had_turn(true);
         group.turns += 1;
         (group.spent, group.looks) = (0, 0);
         self.steps += 1;
         self.ready.push(group);
+        Ok(())
     }
 
     /// Makes an activation the one that runs.

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ptx::SpecialRegister;
 
@@ -10,6 +11,7 @@ use super::block::{Block, Progress};
 use super::cluster::{self, Cluster};
 use super::company::Company;
 use super::director::Director;
+use super::endless::{Endless, Limit, Progress as Extent};
 use super::failure::{Failed, Failure};
 use super::looks::Core;
 use super::op::{self, Context, Op, each_lane};
@@ -33,6 +35,42 @@ const MOST_UNMET: u64 = 1 << 17;
 /// nobody else can write what they wait for.
 const MOST_HELD_UP: u64 = 1 << 18;
 
+/// As [`Options::steps`], for each that has begun, where all of them go around in circles and nobody else can begin.
+const MOST_STANDING: u64 = 1 << 14;
+
+/// After how many blocks the clock is asked where a launch has a limit of time.
+const BLOCKS_PER_LOOK: u8 = 8;
+
+/// How long all have stood still, at most, before they count as waiting for ever: another host thread may launch meanwhile
+/// what they wait for.
+const MOST_GRACE: Duration = Duration::from_millis(400);
+
+/// The same, for each step that a warp may go through.
+const GRACE_NS: u64 = 2;
+
+/// With so many steps a launch that waits ends within a second anyway.
+const FEW_STEPS: u64 = 1 << 16;
+
+/// How those that have begun have waited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits {
+    /// How often in a row they have had their turns and only waited.
+    pub(crate) in_vain: u64,
+    /// How often each of them has looked then.
+    pub(crate) looks_of_each: u64,
+    /// Whether one waits at an mbarrier.
+    pub(crate) is_unmet: bool,
+}
+
+/// What is left of a launch that does not end.
+pub(crate) struct Rest {
+    /// The first block that has not begun, where there is no room for it.
+    pub(crate) not_begun: Option<u64>,
+    /// Of the blocks that have begun: see [`Queue::progress`].
+    pub(crate) begun: u64,
+    pub(crate) ended: u64,
+}
+
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
     functions: &'l Functions,
@@ -41,7 +79,15 @@ pub(crate) struct Code<'l> {
     steps: u64,
     finds_divergence: bool,
     /// After how many steps each that has begun gives up, where all of them have waited for as long as they may.
-    gives_up: Cell<Option<u64>>,
+    gives_up: Cell<Option<Limit>>,
+    /// Whether warps remember what they come to.
+    remembers: Cell<bool>,
+    /// Since when all stand still.
+    standing: Cell<Option<Instant>>,
+    /// Blocks that have ended, as far as they are counted.
+    ended: Cell<u8>,
+    /// When the launch ends, and how long it may take.
+    deadline: Option<(Instant, Duration)>,
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
     /// The launches of other devices for which it may wait.
@@ -74,6 +120,12 @@ impl<'l> Code<'l> {
             steps: options.steps,
             finds_divergence: options.divergence,
             gives_up: Cell::new(None),
+            remembers: Cell::new(false),
+            standing: Cell::new(None),
+            ended: Cell::new(0),
+            deadline: options
+                .time
+                .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             core,
             company,
             director: choices.map(Director::new),
@@ -85,40 +137,70 @@ impl<'l> Code<'l> {
         &self.kernel
     }
 
-    pub(crate) fn most_steps(&self) -> u64 {
-        self.steps
-    }
-
     /// Whether threads that go separate ways where they must not are a failure.
     pub(crate) fn finds_divergence(&self) -> bool {
         self.finds_divergence
     }
 
-    /// Says how often in a row those that have begun have had their turns and only waited, and how often each of them
-    /// has looked then. What those wait that cannot go on, they wait together.
+    /// Says how those that have begun have waited. What those wait that cannot go on, they wait together.
     pub(crate) fn has_waited(
         &self,
-        in_vain: u64,
-        looks_of_each: u64,
-        is_unmet: bool,
+        waits: Waits,
         is_held_up: impl FnOnce() -> bool,
+        stands_still: impl FnOnce() -> bool,
     ) {
-        let together = match is_unmet {
+        let together = match waits.is_unmet {
             true => MOST_UNMET.min(self.steps),
             false => self.steps,
         };
         let each = MOST_HELD_UP.min(self.steps);
-        let waits_for_ever = in_vain > together / u64::from(LOOKS);
+        // The limit of few steps comes soon enough.
+        let may_stand = self.steps > FEW_STEPS;
+        let has_looked = |least| may_stand && waits.looks_of_each > least;
+        self.remembers.set(has_looked(MOST_STANDING / 2));
+        let waits_for_ever = waits.in_vain > together / LOOKS;
         self.gives_up
-            .set(match waits_for_ever || self.company.failed().is_some() {
-                true => Some(self.steps),
-                false => (looks_of_each > each && is_held_up()).then_some(each),
+            .set(if waits_for_ever || self.company.failed().is_some() {
+                Some(Limit::Steps(self.steps))
+            } else if waits.looks_of_each > each && is_held_up() {
+                Some(Limit::Steps(each))
+            } else if has_looked(MOST_STANDING) && stands_still() {
+                Some(Limit::Standstill)
+            } else {
+                None
             });
     }
 
-    /// After how many steps whoever waits next has waited for too long, if it has.
-    pub(crate) fn gives_up(&self) -> Option<u64> {
-        self.gives_up.get()
+    /// Says whether all stand still, and gives whether they have for so long that nobody will come.
+    fn has_stood(&self, does: bool) -> bool {
+        if !does {
+            self.standing.set(None);
+            return false;
+        }
+        let since = self.standing.get().unwrap_or_else(Instant::now);
+        self.standing.set(Some(since));
+        let grace = Duration::from_nanos(self.steps.saturating_mul(GRACE_NS));
+        since.elapsed() >= grace.min(MOST_GRACE)
+    }
+
+    /// Whether warps remember what they come to: after a while of waiting.
+    pub(crate) fn remembers(&self) -> bool {
+        self.remembers.get()
+    }
+
+    /// What ends the launch where a warp goes on that has gone through so many steps.
+    pub(crate) fn limit_of(&self, steps: u64) -> Option<Limit> {
+        let of_steps = || (steps > self.steps).then_some(Limit::Steps(self.steps));
+        self.gives_up
+            .get()
+            .or_else(of_steps)
+            .or_else(|| self.late())
+    }
+
+    /// The time that the launch may take, where it is over.
+    pub(crate) fn late(&self) -> Option<Limit> {
+        let (deadline, limit) = self.deadline?;
+        (Instant::now() >= deadline).then_some(Limit::Time(limit))
     }
 
     /// File and line of an instruction.
@@ -347,6 +429,7 @@ impl<'l> Crew<'_, 'l> {
                 awaited: std::ptr::null_mut(),
                 owner: None,
                 looks: 0,
+                looked: None,
                 unmet: None,
                 has_ended_phase: false,
                 checking,
@@ -404,22 +487,29 @@ impl<'l> Crew<'_, 'l> {
         ended.extract_if(.., is_of).collect()
     }
 
-    /// A failure, with what a thread waits for that goes on for ever where there is a block that cannot begin.
+    /// A failure, with how far the launch has come where a limit has ended it, or what a thread waits for that goes on for
+    /// ever where there is a block that cannot begin.
     pub(crate) fn explained(
         &self,
         mut failed: Box<Failed>,
-        not_begun: impl FnOnce() -> Option<u64>,
+        rest: impl FnOnce() -> Rest,
     ) -> Box<Failed> {
-        let Failure::Steps {
-            limit,
-            is_looking: true,
-        } = failed.failure
-        else {
+        let Failure::Endless(endless) = &mut failed.failure else {
             return failed;
         };
+        let rest = rest();
+        endless.progress = self.extent(&rest);
+        let limit = match endless.limit {
+            Limit::Steps(limit) => limit,
+            Limit::Standstill => MOST_STANDING,
+            Limit::Time(_) => return failed,
+        };
+        if !endless.is_looking {
+            return failed;
+        }
         if let Some(device) = self.code.company.failed() {
             failed.failure = Failure::PeerFailed { device };
-        } else if let Some(block) = not_begun() {
+        } else if let Some(block) = rest.not_begun {
             let (block, held) = (
                 coordinates(block, self.launch.grid),
                 self.launch.held.blocks(),
@@ -430,6 +520,55 @@ impl<'l> Crew<'_, 'l> {
             };
         }
         failed
+    }
+
+    fn extent(&self, rest: &Rest) -> Extent {
+        Extent {
+            begun: rest.begun,
+            ended: rest.ended,
+            blocks: self.launch.blocks(),
+        }
+    }
+
+    /// Whether all that have begun go around in circles, on all cores, nobody else can begin, and no other launch runs or
+    /// has come for a while.
+    pub(crate) fn stand_still(&self, blocks: &[Block], may_begin: impl FnOnce() -> bool) -> bool {
+        let (core, memory) = (&self.code.core, self.launch.memory);
+        let is_alone = memory.has_one_launch() && !memory.has_peers();
+        let does = is_alone && blocks.iter().all(Block::recurs);
+        if !does {
+            core.moves();
+        }
+        self.code.has_stood(does && core.stands_still(may_begin()))
+    }
+
+    /// That the launch may go on after a block has ended: its time is not over. Blocks that take longer ask themselves.
+    ///
+    /// # Errors
+    /// [`Failure::Unfinished`].
+    pub(crate) fn is_in_time(
+        &self,
+        context: &Context<'_>,
+        rest: impl FnOnce() -> Rest,
+    ) -> Result<(), Box<Failed>> {
+        // To ask the clock takes a part of what a small block does.
+        let ended = (self.code.ended.get() + 1) % BLOCKS_PER_LOOK;
+        self.code.ended.set(ended);
+        let limit = if ended == 0 { self.code.late() } else { None };
+        let Some(limit) = limit else {
+            return Ok(());
+        };
+        let progress = self.extent(&rest());
+        if progress.ended == progress.blocks {
+            return Ok(());
+        }
+        let unfinished = Failure::Unfinished(Box::new(Endless {
+            limit,
+            is_looking: false,
+            awaited: None,
+            progress,
+        }));
+        Err(Box::new(context.failed(unfinished, 0)))
     }
 }
 
@@ -449,10 +588,13 @@ pub(crate) fn work<'l>(
     let mut spare: Vec<Block> = shape.take().into_iter().collect();
     let mut ended: Vec<Block> = Vec::new();
     let together = crew.launch.together();
+    let core = &crew.code.core;
+    let rest = || queue.rest(together);
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
     loop {
         if turn == resident.len() {
             if let Some(number) = queue.begin() {
+                core.moves();
                 resident.extend(crew.begin(number * together, &mut spare, &mut context));
             } else if resident.is_empty() && queue.is_empty() {
                 if let Some(block) = spare.pop() {
@@ -466,29 +608,40 @@ pub(crate) fn work<'l>(
         }
         if resident.is_empty() {
             // Other cores have all the room. Nobody waits for the looks of this one.
-            crew.code.core.looks_in_vain();
+            core.looks_in_vain();
+            core.stands_still(true);
             std::thread::yield_now();
             continue;
         }
         turn %= resident.len();
         in_vain += 1;
-        let is_unmet = context.at.unmet.is_some();
         let is_held_up = || queue.held_up().is_some();
-        let looks = in_vain * u64::from(TURNS * LOOKS) / resident.len() as u64;
-        crew.code.has_waited(in_vain, looks, is_unmet, is_held_up);
+        let stands_still = || {
+            let is_round = turn == 0;
+            is_round && crew.stand_still(&resident, || !queue.is_empty() && !is_held_up())
+        };
+        let waits = Waits {
+            in_vain,
+            looks_of_each: u64::saturating_mul(in_vain, TURNS * LOOKS) / resident.len() as u64,
+            is_unmet: context.at.unmet.is_some(),
+        };
+        crew.code.has_waited(waits, is_held_up, stands_still);
         let ran = resident[turn].run(crew.code, &mut context);
-        match ran.map_err(|failed| crew.explained(failed, || Some(queue.held_up()? * together)))? {
+        match ran.map_err(|failed| crew.explained(failed, rest))? {
             Progress::Ended => {
                 let left = crew.end(resident.swap_remove(turn), &mut ended);
                 if !left.is_empty() {
                     queue.end();
                 }
                 spare.extend(left);
+                core.moves();
                 crew.code.company.comes_on();
                 in_vain = 0;
+                crew.is_in_time(&context, rest)?;
             }
             // It may wait all the same, with much to do between looks.
             Progress::Turn => {
+                core.moves();
                 crew.code.company.comes_on();
                 in_vain = 0;
                 in_a_row += 1;
@@ -501,7 +654,7 @@ pub(crate) fn work<'l>(
                 if let Some(checking) = &mut context.at.checking {
                     checking.checker.pass();
                 }
-                if crew.code.company.may_help() || !crew.code.core.looks_in_vain() {
+                if crew.code.company.may_help() || !core.looks_in_vain() {
                     resident[turn].forget_waiting();
                     in_vain -= 1;
                 }

@@ -129,6 +129,11 @@ impl Memory {
         Running(&self.space)
     }
 
+    /// Whether a single launch runs that can reach memory of this space.
+    pub(crate) fn has_one_launch(&self) -> bool {
+        self.space.running.load(Ordering::Acquire) == 1
+    }
+
     /// Memory for the host: its address. Zeroed where `contents` are defined. No bytes get an
     /// address of their own that nothing can be read from.
     ///

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
-use crate::driver::DeviceProperties;
+use crate::driver::{DeviceProperties, read_whole};
 use crate::model::{GpuRoofs, Precision};
-use crate::table::printable;
+use crate::table::{MAX_ROWS_BYTES, printable};
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ pub fn load_roofs(path: &Path) -> Result<GpuRoofs, StoreError> {
 }
 
 fn read(path: &Path) -> Result<Ceilings, StoreError> {
-    let text = fs::read(path).map_err(|error| io_error("read", path, error))?;
+    let text = read_whole(path, MAX_ROWS_BYTES).map_err(|error| io_error("read", path, error))?;
     let parsed = serde_json::from_slice(&text);
     let ceilings: Ceilings = parsed.map_err(|error| StoreError::Malformed {
         path: path.to_path_buf(),

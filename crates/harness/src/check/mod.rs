@@ -73,7 +73,12 @@ fn points<'d>(
 
 /// Checks every kernel of this PTX as [`Case::check`] does, several at once, one for each core of the host.
 /// `done` is called for each that is through.
-pub fn check_all(ptx: &[Embedded<'_>], seeds: u64, done: impl Fn() + Sync) -> Vec<Row> {
+pub fn check_all(
+    ptx: &[Embedded<'_>],
+    seeds: u64,
+    emulation: &Emulation,
+    done: impl Fn() + Sync,
+) -> Vec<Row> {
     let cases = cases();
     let next = AtomicUsize::new(0);
     let check = || {
@@ -83,7 +88,7 @@ pub fn check_all(ptx: &[Embedded<'_>], seeds: u64, done: impl Fn() + Sync) -> Ve
             let Some(case) = cases.get(i) else {
                 return rows;
             };
-            rows.push((i, case.check(ptx, seeds)));
+            rows.push((i, case.check(ptx, seeds, emulation)));
             done();
         }
     };
@@ -97,6 +102,22 @@ pub fn check_all(ptx: &[Embedded<'_>], seeds: u64, done: impl Fn() + Sync) -> Ve
     });
     rows.sort_by_key(|(i, _)| *i);
     rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Why a kernel's results are not what they should be.
+struct Wrong {
+    text: String,
+    /// Whether a limit has ended the launch.
+    is_endless: bool,
+}
+
+impl From<String> for Wrong {
+    fn from(text: String) -> Wrong {
+        Wrong {
+            text,
+            is_endless: false,
+        }
+    }
 }
 
 /// What became of a kernel.
@@ -118,6 +139,10 @@ impl Case {
     /// In words: the workload or the device refuses a point, the kernel fails, or an element differs from
     /// the reference.
     pub fn run(&self, device: &Device, n: usize) -> Result<(), String> {
+        self.launch(device, n).map_err(|wrong| wrong.text)
+    }
+
+    fn launch(&self, device: &Device, n: usize) -> Result<(), Wrong> {
         let loaded = Loaded::default();
         for (of, values) in &self.at {
             let points = points(of, values, device, &loaded, n);
@@ -128,9 +153,14 @@ impl Case {
             let points: Result<Vec<(Point<'_>, workload::Case<'_>)>, PointError> = points.collect();
             let checked = check_points(points.map_err(|error| error.to_string())?);
             match checked.findings.into_iter().next() {
-                Some(finding) => return Err(finding.reason),
+                Some(finding) => {
+                    return Err(Wrong {
+                        text: finding.reason,
+                        is_endless: finding.is_endless,
+                    });
+                }
                 None if checked.without_reference > 0 => {
-                    return Err("there is no reference".to_owned());
+                    return Err("there is no reference".to_owned().into());
                 }
                 None => {}
             }
@@ -138,8 +168,9 @@ impl Case {
         Ok(())
     }
 
-    /// Runs the kernel of this PTX at each of [`SIZES`] in order, and under each seed below `seeds`.
-    pub fn check(&self, ptx: &[Embedded<'_>], seeds: u64) -> Row {
+    /// Runs the kernel of this PTX at each of [`SIZES`] in order, and under each seed below `seeds`, within the limits of
+    /// this emulation. After a launch that they have ended no other is run.
+    pub fn check(&self, ptx: &[Embedded<'_>], seeds: u64, emulation: &Emulation) -> Row {
         let mut row = Row {
             kernel: self.kernel,
             runs: 0,
@@ -147,7 +178,7 @@ impl Case {
         };
         let emulation = Emulation {
             is_checked: true,
-            ..Emulation::default()
+            ..emulation.clone()
         };
         let in_order = match Device::emulator_with(emulation.clone(), ptx) {
             Ok(device) => device,
@@ -169,13 +200,16 @@ impl Case {
                 };
                 let device = in_order.with_emulation(emulation);
                 row.runs += 1;
-                if let Err(finding) = self.run(device.as_ref().unwrap_or(&in_order), size) {
+                if let Err(wrong) = self.launch(device.as_ref().unwrap_or(&in_order), size) {
                     let order = match schedule {
                         Schedule::Seeded(seed) => format!("under seed {seed}"),
                         _ => "in order".to_owned(),
                     };
                     let when = format!("{}, {order}", counted(size as u64, "element"));
-                    row.findings.entry(finding).or_insert(when);
+                    row.findings.entry(wrong.text).or_insert(when);
+                    if wrong.is_endless {
+                        return row;
+                    }
                 }
             }
         }
@@ -212,9 +246,34 @@ mod tests {
             kernel: "wrong_from_33_on",
             at: vec![(Box::leak(Box::new(Checked::of_size(wrong))), Vec::new())],
         };
-        let row = case.check(&[(70, COUNT, None)], 2);
+        let row = case.check(&[(70, COUNT, None)], 2, &Emulation::default());
         assert_eq!(row.runs, 9 * 3 + 1);
         let expected = ("off by one".to_owned(), "33 elements, in order".to_owned());
         assert_eq!(row.findings, BTreeMap::from([expected]));
+    }
+
+    #[test]
+    fn after_a_launch_without_end_no_other_is_run() {
+        const ENDLESS: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
+            .visible .entry count(.param .u64 count_param_0)\n{\nL: bra L;\n}\n";
+        let endless = OfSize::elements("endless", |at| {
+            let launch = at.launch(count::entry(), LaunchConfig::blocks(1, counter::BLOCK));
+            let arrays = launch.arrays(|device| device.buffer_zeroed(1));
+            let arrays = arrays.check(|_| Ok(()));
+            // SAFETY: one block.
+            Ok(unsafe { arrays.arguments_unchecked(|counter| (counter.slice_mut(..),)) })
+        });
+        let case = Case {
+            kernel: "endless",
+            at: vec![(Box::leak(Box::new(Checked::of_size(endless))), Vec::new())],
+        };
+        let emulation = Emulation {
+            steps: 10_000,
+            ..Emulation::default()
+        };
+        let row = case.check(&[(70, ENDLESS, None)], 2, &emulation);
+        let told: Vec<&String> = row.findings.keys().collect();
+        assert_eq!((row.runs, told.len()), (1, 1), "{told:?}");
+        assert!(told[0].contains("for more than 10000 steps"), "{told:?}");
     }
 }

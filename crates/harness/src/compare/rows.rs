@@ -13,7 +13,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
-use crate::table::{COLUMNS, Column, Rule, printable};
+use crate::driver::Limited;
+use crate::table::{COLUMNS, Column, MAX_ROWS_BYTES, Rule, printable};
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
 /// [`torn`](Rows::torn) then says so.
@@ -67,8 +68,14 @@ impl Rows {
             error,
         };
         let mut input: Box<dyn BufRead> = match path == Path::new("-") {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
+            true => Box::new(BufReader::new(Limited::new(
+                io::stdin().lock(),
+                MAX_ROWS_BYTES,
+            ))),
+            false => {
+                let file = File::open(path).and_then(|file| Limited::open(file, MAX_ROWS_BYTES));
+                Box::new(BufReader::new(file.map_err(failed)?))
+            }
         };
         match first_byte(&mut input).map_err(failed)? {
             None => Err(TableError::NoRows {

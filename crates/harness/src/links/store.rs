@@ -1,10 +1,11 @@
 //! Rows of links in a file, and the roof that they are of a device's kernels.
 
-use std::fs;
 use std::path::Path;
 
 use super::{LinkQuantity, LinkRow, LinksFileError};
+use crate::driver::read_whole;
 use crate::model::BytesPerSec;
+use crate::table::MAX_ROWS_BYTES;
 
 /// What a link gives to kernels at most: a roof beside that of memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +22,7 @@ pub struct LinkRoof {
 /// [`LinksFileError::Io`]: the file cannot be read; [`LinksFileError::Malformed`]: it holds something else;
 /// [`LinksFileError::OtherDevice`]: it has no measured link to such a device.
 pub fn load_links(path: &Path, device: &str) -> Result<LinkRoof, LinksFileError> {
-    let text = fs::read(path).map_err(|error| LinksFileError::Io {
+    let text = read_whole(path, MAX_ROWS_BYTES).map_err(|error| LinksFileError::Io {
         path: path.to_path_buf(),
         error,
     })?;

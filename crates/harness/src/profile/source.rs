@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::driver::read_whole;
+
+/// The most bytes of a file of source: larger ones are shown without their lines.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Files by the names that places give them, each read once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +38,7 @@ impl Context {
 }
 
 fn read(file: &str) -> Option<Vec<String>> {
-    let text = candidates(file).find_map(|path| fs::read(path).ok())?;
+    let text = candidates(file).find_map(|path| read_whole(&path, MAX_BYTES).ok())?;
     let text = String::from_utf8_lossy(&text);
     Some(text.lines().map(str::to_owned).collect())
 }

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::StandaloneError;
 use super::element::{Element, integer};
-use crate::driver::free_host_memory;
+use crate::driver::{free_host_memory, read_whole};
 
 /// What a launch gives the kernel for a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,11 +201,12 @@ impl Buffer {
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, StandaloneError> {
-        let bytes = std::fs::read(path).map_err(|error| StandaloneError::File {
-            path: path.to_owned(),
-            error,
-        })?;
         let size = self.element.bytes();
+        let bytes =
+            read_whole(path, free_host_memory()).map_err(|error| StandaloneError::File {
+                path: path.to_owned(),
+                error,
+            })?;
         let expected = self
             .len
             .map_or(bytes.len().next_multiple_of(size), |len| len * size);

@@ -1,12 +1,16 @@
 //! What is launched, as a command line or a launch file says it.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Deserialize;
 
 use super::{Argument, StandaloneError};
-use crate::driver::LaunchConfig;
+use crate::driver::{LaunchConfig, read_whole};
+
+/// The most bytes of a launch file.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A launch, or a part of its description.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +25,8 @@ pub struct Description {
     pub block: Option<Extents>,
     /// Bytes of dynamic shared memory per block.
     pub shared: Option<u32>,
+    /// Whether the launch is cooperative.
+    pub cooperative: Option<bool>,
     /// An argument for each of the kernel's parameters.
     pub arguments: Vec<Argument>,
     /// The buffers that are wanted.
@@ -103,6 +109,7 @@ struct Toml {
     grid: Option<Extents>,
     block: Option<Extents>,
     shared: Option<u32>,
+    cooperative: Option<bool>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
@@ -115,6 +122,7 @@ pub struct Launch {
     pub(super) file: PathBuf,
     pub(super) kernel: Option<String>,
     pub(super) config: LaunchConfig,
+    pub(super) is_cooperative: bool,
     pub(super) arguments: Vec<Argument>,
     pub(super) outputs: Vec<Output>,
 }
@@ -126,7 +134,11 @@ impl Description {
     /// [`StandaloneError::File`]: the file cannot be read; [`StandaloneError::Usage`]: it is no TOML, or
     /// has a field that a description does not have, and where.
     pub fn read(path: &Path) -> Result<Description, StandaloneError> {
-        let text = std::fs::read_to_string(path).map_err(|error| StandaloneError::File {
+        let text = read_whole(path, MAX_BYTES).and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+        });
+        let text = text.map_err(|error| StandaloneError::File {
             path: path.to_owned(),
             error,
         })?;
@@ -145,6 +157,7 @@ impl Description {
             grid: self.grid.or(other.grid),
             block: self.block.or(other.block),
             shared: self.shared.or(other.shared),
+            cooperative: self.cooperative.or(other.cooperative),
             arguments: either(self.arguments, other.arguments),
             outputs: either(self.outputs, other.outputs),
         }
@@ -171,6 +184,7 @@ impl Description {
                 block,
                 dynamic_shared: self.shared.unwrap_or(0),
             },
+            is_cooperative: self.cooperative.unwrap_or(false),
             arguments: self.arguments,
             outputs: self.outputs,
         })
@@ -199,6 +213,7 @@ fn parse(text: &str, folder: &Path) -> Result<Description, String> {
         grid: toml.grid,
         block: toml.block,
         shared: toml.shared,
+        cooperative: toml.cooperative,
         arguments: toml.args.iter().map(argument).collect::<Result<_, _>>()?,
         outputs: toml.out.iter().map(output).collect::<Result<_, _>>()?,
     })
@@ -216,6 +231,7 @@ mod tests {
             grid = 64
             block = [32, 8]
             shared = 1024
+            cooperative = true
             args = ["u32:5", "f32[8]=x.bin"]
             out = ["1=y.bin"]
         "#;
@@ -232,6 +248,7 @@ mod tests {
         let launch = launch.or(read).complete().expect("all is there");
         assert_eq!(launch.config.grid, [2, 1, 1]);
         assert_eq!(launch.config.dynamic_shared, 1024);
+        assert!(launch.is_cooperative);
         assert_eq!(launch.arguments.len(), 2);
     }
 

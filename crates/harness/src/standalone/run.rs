@@ -8,7 +8,9 @@ use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
 
 use super::argument::{Contents, Kind};
 use super::{Element, Launch, Output, StandaloneError, signature};
-use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream};
+use crate::driver::{
+    Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, read_whole,
+};
 
 /// A description whose arguments are the kernel's.
 pub struct Standalone {
@@ -123,7 +125,7 @@ impl Standalone {
     /// description is not the kernel's ([`StandaloneError::Usage`]).
     pub fn read(launch: Launch) -> Result<Standalone, StandaloneError> {
         let path = &launch.file;
-        let text = std::fs::read(path).map_err(|error| StandaloneError::File {
+        let text = read_whole(path, MAX_IMAGE_BYTES).map_err(|error| StandaloneError::File {
             path: path.clone(),
             error,
         })?;
@@ -207,7 +209,10 @@ impl Standalone {
             .map(|it| passing(&it.kind))
             .collect();
         let entry = Entry::<Untyped>::untyped(&self.kernel, &passing);
-        let prepared = loaded.prepare(entry, self.launch.config)?;
+        let prepared = match self.launch.is_cooperative {
+            true => loaded.prepare_cooperative(entry, self.launch.config)?,
+            false => loaded.prepare(entry, self.launch.config)?,
+        };
         let mut memory = self.memory(loaded)?;
         let stream = Stream::new(loaded)?;
         // SAFETY: the arguments have the sizes of the parameters of the PTX, with which `read` compared

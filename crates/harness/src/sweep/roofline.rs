@@ -349,6 +349,8 @@ pub struct Finding {
     pub point: String,
     /// The emulator's finding, or what differs from the reference.
     pub reason: String,
+    /// Whether the launch went on until a limit ended it.
+    pub is_endless: bool,
 }
 
 impl fmt::Display for Finding {
@@ -390,6 +392,7 @@ pub(crate) fn check_points<'d>(points: impl IntoIterator<Item = (Point<'d>, Case
             Err(error) => checked.findings.push(Finding {
                 point: point.to_string(),
                 reason: error.to_string(),
+                is_endless: matches!(&error, PointError::Driver(error) if error.is_endless()),
             }),
         }
     }

@@ -6,16 +6,19 @@ pub(crate) mod heading;
 mod text;
 mod write;
 
-use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::Serialize;
 
+pub use crate::driver::printable;
 pub use columns::is_outcome;
 pub(crate) use columns::{COLUMNS, Column, Rule, cell, known, number};
 pub use text::{Look, Width, counted, listed, text};
 pub(crate) use write::{element, row};
+
+/// The most bytes of a file of rows that are read.
+pub const MAX_ROWS_BYTES: u64 = 256 << 20;
 
 /// A column's name and the text of its cell in a row.
 pub type Cell = (&'static str, String);
@@ -59,16 +62,4 @@ impl FromStr for Format {
             _ => Err("expected csv, json or md".to_owned()),
         }
     }
-}
-
-/// Text from a file, such that a terminal shows its control characters and does not obey them.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let shown = text.chars().map(|letter| match letter.is_control() {
-        true => letter.escape_debug().to_string(),
-        false => letter.to_string(),
-    });
-    Cow::Owned(shown.collect())
 }

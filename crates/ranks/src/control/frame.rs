@@ -19,8 +19,50 @@ pub(super) const PROTOCOL: u32 = 1;
 /// The longest frame, a round.
 pub(super) const MOST_BYTES: usize = 1 << 31;
 
-/// The longest frame while it is not known who is at the other end.
-pub(super) const MOST_BYTES_OF_HELLO: usize = 4096;
+/// The longest frame that is neither a message nor a round.
+const MOST_BYTES_OF_NEWS: usize = 1 << 20;
+
+/// The longest reason of a failure: it is sent on in other frames.
+const MOST_BYTES_OF_REASON: usize = 1 << 16;
+
+/// What a connection may bring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Bytes of a message.
+    data: usize,
+    /// Bytes of a round, and how many messages are one.
+    round: (usize, usize),
+    /// Bytes of any other frame.
+    news: usize,
+}
+
+impl Room {
+    /// Before it is known who is at the other end, and what rank 0 answers.
+    pub(super) const GREETING: Room = Room {
+        data: 0,
+        round: (0, 0),
+        news: 4096,
+    };
+
+    /// From one of so many ranks.
+    pub(super) fn of_rank(ranks: usize) -> Room {
+        Room {
+            // The message has a byte for its kind.
+            data: most_bytes_of_message(ranks) + 1,
+            round: (0, 0),
+            news: MOST_BYTES_OF_NEWS,
+        }
+    }
+
+    /// From the hub of so many ranks.
+    pub(super) fn of_hub(ranks: usize) -> Room {
+        Room {
+            data: 0,
+            round: (MOST_BYTES, ranks),
+            news: MOST_BYTES_OF_NEWS,
+        }
+    }
+}
 
 /// The longest message of one of so many ranks: all of them are one frame.
 pub(super) fn most_bytes_of_message(ranks: usize) -> usize {
@@ -66,6 +108,10 @@ pub(super) enum Refusal {
     Disagreeing(String),
 }
 
+/// The kinds of the frames that may be long.
+const DATA: u8 = 4;
+const ROUND: u8 = 5;
+
 impl Frame {
     /// The frame as it goes over a connection.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -75,7 +121,7 @@ impl Frame {
             Frame::Refused(refusal) => bytes.extend(json(refusal)),
             Frame::Fault(fault) => bytes.extend(json(fault)),
             Frame::Data(message) => bytes.extend_from_slice(message),
-            Frame::Failed(reason) => bytes.extend_from_slice(reason.as_bytes()),
+            Frame::Failed(reason) => bytes.extend_from_slice(shortened(reason).as_bytes()),
             Frame::Round(round) => {
                 for message in round.iter() {
                     bytes.extend_from_slice(&length(message.len()));
@@ -89,35 +135,44 @@ impl Frame {
         bytes
     }
 
-    /// The next frame of a connection, of at most `most` bytes.
-    pub(super) fn read(from: &mut impl Read, most: usize) -> io::Result<Frame> {
+    /// The next frame of a connection, for which there is room.
+    pub(super) fn read(from: &mut impl Read, room: Room) -> io::Result<Frame> {
         let mut length = [0; 4];
         from.read_exact(&mut length)?;
         let length = u32::from_le_bytes(length) as usize;
-        if length == 0 || length > most {
-            return Err(invalid(&format!("a frame of {length} bytes")));
+        let refused = || invalid(&format!("a frame of {length} bytes"));
+        if length == 0 {
+            return Err(refused());
         }
         let mut kind = [0];
         from.read_exact(&mut kind)?;
+        let most = match kind[0] {
+            DATA => room.data,
+            ROUND => room.round.0,
+            _ => room.news,
+        };
+        if length - 1 > most {
+            return Err(refused());
+        }
         let mut bytes = Vec::new();
         // Memory is taken as the bytes come, not as somebody announces them.
         let read = from.take(length as u64 - 1).read_to_end(&mut bytes)?;
         if read < length - 1 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Frame::parse(kind[0], bytes)
+        Frame::parse(kind[0], bytes, room)
     }
 
-    fn parse(kind: u8, bytes: Vec<u8>) -> io::Result<Frame> {
+    fn parse(kind: u8, bytes: Vec<u8>, room: Room) -> io::Result<Frame> {
         Ok(match kind {
             1 => Frame::Hello(from_json(&bytes)?),
             2 => Frame::Welcome,
             3 => Frame::Refused(from_json(&bytes)?),
-            4 => Frame::Data(bytes),
-            5 => Frame::Round(Arc::new(messages(&bytes)?)),
+            DATA => Frame::Data(bytes),
+            ROUND => Frame::Round(Arc::new(messages(&bytes, room.round.1)?)),
             6 => Frame::Beat,
             7 => Frame::Fault(from_json(&bytes)?),
-            8 => Frame::Failed(String::from_utf8_lossy(&bytes).into_owned()),
+            8 => Frame::Failed(shortened(&String::from_utf8_lossy(&bytes)).to_owned()),
             9 => Frame::Bye,
             other => return Err(invalid(&format!("a frame of kind {other}"))),
         })
@@ -128,8 +183,8 @@ impl Frame {
             Frame::Hello(_) => 1,
             Frame::Welcome => 2,
             Frame::Refused(_) => 3,
-            Frame::Data(_) => 4,
-            Frame::Round(_) => 5,
+            Frame::Data(_) => DATA,
+            Frame::Round(_) => ROUND,
             Frame::Beat => 6,
             Frame::Fault(_) => 7,
             Frame::Failed(_) => 8,
@@ -138,19 +193,27 @@ impl Frame {
     }
 }
 
-/// The messages of a round.
-fn messages(mut bytes: &[u8]) -> io::Result<Vec<Vec<u8>>> {
+/// The messages of a round of so many ranks.
+fn messages(mut bytes: &[u8], ranks: usize) -> io::Result<Vec<Vec<u8>>> {
     let mut messages = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+        if messages.len() == ranks {
+            return Err(invalid("a round of more messages than ranks"));
+        }
         let length = u32::from_le_bytes(*length) as usize;
         let message = rest.get(..length).ok_or_else(|| invalid("half a round"))?;
         messages.push(message.to_vec());
         bytes = &rest[length..];
     }
-    match bytes.is_empty() {
+    match bytes.is_empty() && messages.len() == ranks {
         true => Ok(messages),
         false => Err(invalid("half a round")),
     }
+}
+
+/// The beginning of a reason that is too long.
+fn shortened(reason: &str) -> &str {
+    &reason[..reason.floor_char_boundary(MOST_BYTES_OF_REASON)]
 }
 
 /// No frame is longer than [`MOST_BYTES`], which is below 4 GiB.
@@ -179,6 +242,38 @@ mod tests {
 
     use super::*;
 
+    /// For all frames.
+    const ROOM: Room = Room {
+        data: 4096,
+        round: (4096, 3),
+        news: 4096,
+    };
+
+    #[test]
+    fn a_frame_for_which_there_is_no_room_is_refused_before_it_is_read() {
+        let long = |frame: &Frame, room: Room| {
+            let bytes = frame.to_bytes();
+            // Of what is announced nothing but the kind is there.
+            let error = Frame::read(&mut &bytes[..5], room).expect_err("no room");
+            error.kind() == io::ErrorKind::InvalidData
+        };
+        let data = Frame::Data(vec![0; 2]);
+        assert!(long(&data, Room::GREETING) && long(&data, Room::of_hub(2)));
+        assert!(!long(&data, Room::of_rank(2)), "its bytes are missed");
+        let round = Frame::Round(Arc::new(vec![vec![]; 2]));
+        assert!(long(&round, Room::GREETING) && long(&round, Room::of_rank(2)));
+        let fault = Frame::Fault(Fault::Disagreeing("x".repeat(MOST_BYTES_OF_NEWS)));
+        assert!(long(&fault, Room::of_hub(2)) && long(&fault, Room::of_rank(2)));
+        let many = Frame::Round(Arc::new(vec![vec![]; 3])).to_bytes();
+        for ranks in [2, 4] {
+            let error = Frame::read(&mut &many[..], Room::of_hub(ranks)).expect_err("3 messages");
+            assert!(error.to_string().contains("no rank sends"), "{error}");
+        }
+        let reason = Frame::Failed("\u{e4}".repeat(MOST_BYTES_OF_REASON));
+        let read = Frame::read(&mut &reason.to_bytes()[..], Room::of_rank(2)).expect("shortened");
+        assert!(matches!(read, Frame::Failed(it) if it.len() == MOST_BYTES_OF_REASON));
+    }
+
     fn every_frame() -> Vec<Frame> {
         let hello = Hello {
             protocol: PROTOCOL,
@@ -206,12 +301,9 @@ mod tests {
     fn frames_are_read_as_they_are_written() {
         for frame in every_frame() {
             let bytes = frame.to_bytes();
-            assert_eq!(
-                Frame::read(&mut &bytes[..], MOST_BYTES).expect("a frame"),
-                frame
-            );
+            assert_eq!(Frame::read(&mut &bytes[..], ROOM).expect("a frame"), frame);
             for end in 0..bytes.len() {
-                assert!(Frame::read(&mut &bytes[..end], MOST_BYTES).is_err());
+                assert!(Frame::read(&mut &bytes[..end], ROOM).is_err());
             }
         }
     }
@@ -225,7 +317,7 @@ mod tests {
             &[6, 0, 0, 0, 5, 9, 0, 0, 0, 1],
         ];
         for bytes in requests {
-            let error = Frame::read(&mut &bytes[..], 4096).expect_err("refused");
+            let error = Frame::read(&mut &bytes[..], ROOM).expect_err("refused");
             assert!(error.to_string().contains("no rank sends"), "{error}");
         }
     }

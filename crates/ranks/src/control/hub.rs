@@ -1,6 +1,5 @@
 //! Makes rounds of the messages of all ranks, and tells all of them the first fault.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,9 +14,9 @@ pub(crate) struct Hub {
 }
 
 struct State {
-    /// What each rank has sent, for rounds that are not complete.
-    queues: Vec<VecDeque<Vec<u8>>>,
-    /// When the first message of the oldest of those rounds came.
+    /// What each rank has sent for the round that is not complete. It waits for the round before it sends more.
+    messages: Vec<Option<Vec<u8>>>,
+    /// When the first of those came.
     since: Option<Instant>,
     has_left: Vec<bool>,
     fault: Option<Fault>,
@@ -34,7 +33,7 @@ pub(super) enum Output {
 impl Hub {
     pub(super) fn new(size: usize) -> Hub {
         let state = State {
-            queues: vec![VecDeque::new(); size],
+            messages: vec![None; size],
             since: None,
             has_left: vec![false; size],
             fault: None,
@@ -62,13 +61,17 @@ impl Hub {
         absent.collect()
     }
 
-    /// A rank's next message.
-    pub(super) fn put(&self, rank: usize, message: Vec<u8>) {
+    /// A rank's next message. Gives whether there was room: it comes after the round of the one before.
+    pub(super) fn put(&self, rank: usize, message: Vec<u8>) -> bool {
         let mut state = self.lock();
-        state.queues[rank].push_back(message);
+        if state.messages[rank].is_some() {
+            return false;
+        }
+        state.messages[rank] = Some(message);
         state.since.get_or_insert_with(Instant::now);
         state.complete();
         state.refuse_waiting_for_leavers();
+        true
     }
 
     /// A rank has ended without a fault.
@@ -107,8 +110,8 @@ impl Hub {
             return;
         };
         if waited > patience {
-            let queues = state.queues.iter().enumerate();
-            let late = queues.filter(|(_, it)| it.is_empty());
+            let messages = state.messages.iter().enumerate();
+            let late = messages.filter(|(_, it)| it.is_none());
             let ranks = late.map(|(rank, _)| rank).collect();
             state.raise(Fault::Late { ranks, waited });
         }
@@ -140,25 +143,28 @@ impl Hub {
 }
 
 impl State {
-    /// Sends every round that is complete.
+    /// Sends the round, if it is complete.
     fn complete(&mut self) {
-        while self.queues.iter().all(|queue| !queue.is_empty()) {
-            let messages = self.queues.iter_mut().filter_map(VecDeque::pop_front);
-            let round = Arc::new(messages.collect());
-            let frame = Frame::Round(Arc::clone(&round));
-            let mut bytes = None;
-            for output in self.outputs.iter().flatten() {
-                match output {
-                    Output::Mailbox(mailbox) => mailbox.deliver(Arc::clone(&round)),
-                    Output::Link(link) => {
-                        let bytes = bytes.get_or_insert_with(|| Arc::new(frame.to_bytes()));
-                        link.send_bytes(Arc::clone(bytes));
-                    }
+        if self.messages.iter().any(Option::is_none) {
+            return;
+        }
+        let messages = self.messages.iter_mut().filter_map(Option::take);
+        let round = Arc::new(messages.collect());
+        let frame = Frame::Round(Arc::clone(&round));
+        let mut bytes = None;
+        for output in self.outputs.iter().flatten() {
+            match output {
+                Output::Mailbox(mailbox) => {
+                    // There is room: its rank has sent a message, and waits for this round of it.
+                    mailbox.deliver(Arc::clone(&round));
+                }
+                Output::Link(link) => {
+                    let bytes = bytes.get_or_insert_with(|| Arc::new(frame.to_bytes()));
+                    link.send_bytes(Arc::clone(bytes));
                 }
             }
-            let is_waited_for = self.queues.iter().any(|queue| !queue.is_empty());
-            self.since = is_waited_for.then(Instant::now);
         }
+        self.since = None;
     }
 
     /// Nobody waits for a rank that has left.
@@ -166,8 +172,8 @@ impl State {
         if self.since.is_none() {
             return;
         }
-        let mut ranks = self.queues.iter().zip(&self.has_left);
-        if let Some(rank) = ranks.position(|(queue, &has_left)| has_left && queue.is_empty()) {
+        let mut ranks = self.messages.iter().zip(&self.has_left);
+        if let Some(rank) = ranks.position(|(message, &has_left)| has_left && message.is_none()) {
             let reason = "it has ended, and others wait for it".to_owned();
             self.raise(Fault::Lost { rank, reason });
         }
@@ -190,5 +196,19 @@ impl Output {
             Output::Mailbox(mailbox) => mailbox.fault(fault.clone().into()),
             Output::Link(link) => link.send(&Frame::Fault(fault.clone())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_has_room_for_one_message_until_its_round() {
+        let hub = Hub::new(2);
+        assert!(hub.put(0, vec![1]));
+        assert!(!hub.put(0, vec![2]), "its round is not complete");
+        assert!(hub.put(1, vec![3]));
+        assert!(hub.put(0, vec![4]));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::frame::{Frame, MOST_BYTES};
+use super::frame::{Frame, Room};
 use crate::error::{RankError, system};
 use crate::limits::Limits;
 
@@ -35,10 +35,12 @@ impl Link {
     /// Begins to write and to read. `take` is given each frame, and at last why there are no more, if it has not
     /// stopped before. After either nothing is written any more.
     ///
+    /// A frame for which there is no room ends the connection.
+    ///
     /// An end that has not been heard of for the time for faults is lost.
     pub(super) fn open(
         stream: TcpStream,
-        limits: Limits,
+        (room, limits): (Room, Limits),
         mut take: impl FnMut(Result<Frame, String>) -> Next + Send + 'static,
     ) -> Result<Link, RankError> {
         const OPERATION: &str = "talk to a rank";
@@ -62,7 +64,7 @@ impl Link {
         let writing = named("ranks-write").spawn(move || write(writer, &receiver, limits.beat()));
         link.threads.push(writing.map_err(&socket)?);
         let reading = named("ranks-read").spawn(move || {
-            read(stream, limits, &mut take);
+            read(stream, (room, limits), &mut take);
             outgoing.end();
         });
         link.threads.push(reading.map_err(&socket)?);
@@ -143,11 +145,11 @@ fn write(mut stream: TcpStream, frames: &Receiver<Arc<Vec<u8>>>, beat: Duration)
 
 fn read(
     mut stream: TcpStream,
-    limits: Limits,
+    (room, limits): (Room, Limits),
     take: &mut impl FnMut(Result<Frame, String>) -> Next,
 ) {
     loop {
-        match Frame::read(&mut stream, MOST_BYTES) {
+        match Frame::read(&mut stream, room) {
             Ok(frame) => {
                 if take(Ok(frame)) == Next::Stop {
                     return;

@@ -1,6 +1,6 @@
-//! What a rank has received: rounds, and the first fault.
+//! What a rank has received: a round, and the first fault.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +20,8 @@ pub(super) struct Mailbox {
 
 #[derive(Default)]
 struct State {
-    rounds: VecDeque<Round>,
+    /// That for which the rank waits.
+    round: Option<Round>,
     /// The first that was noticed.
     fault: Option<RankError>,
     /// Why no more rounds come, although nothing is wrong.
@@ -40,7 +41,7 @@ impl Mailbox {
     ) -> Result<Round, RankError> {
         loop {
             let mut state = self.lock();
-            if let Some(round) = state.rounds.pop_front() {
+            if let Some(round) = state.round.take() {
                 return Ok(round);
             }
             if let Some(error) = state.fault.as_ref().or(state.end.as_ref()) {
@@ -58,9 +59,15 @@ impl Mailbox {
         self.lock().fault.clone().map_or(Ok(()), Err)
     }
 
-    pub(super) fn deliver(&self, round: Round) {
-        self.lock().rounds.push_back(round);
-        self.changed.notify_all();
+    /// Keeps a round. Gives whether there was room: a rank takes each before it asks for the next.
+    pub(super) fn deliver(&self, round: Round) -> bool {
+        let mut state = self.lock();
+        let has_room = state.round.is_none();
+        if has_room {
+            state.round = Some(round);
+            self.changed.notify_all();
+        }
+        has_room
     }
 
     /// Keeps the first fault, and calls those who watch for it.

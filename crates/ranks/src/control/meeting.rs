@@ -9,16 +9,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{fs, io::Read};
 
-use super::frame::{Frame, Hello, MAGIC, MOST_BYTES_OF_HELLO, PROTOCOL, Refusal};
+use super::frame::{Frame, Hello, MAGIC, PROTOCOL, Refusal, Room};
 use super::hub::Hub;
 use super::rendezvous::{self, Notice};
 use super::{Control, Kind, local, remote};
 use crate::error::{Fault, RankError};
 use crate::limits::Limits;
 use crate::world::World;
+use crate::world::secret::NEEDED;
 
 /// How often somebody who waits looks again.
 const LOOK: Duration = Duration::from_millis(20);
+/// How many may be at the door at once beside the ranks.
+const MOST_STRANGERS: usize = 64;
 /// How long an address may be silent before it is looked up again: a file that is left names a host that may be off,
 /// or a port that another service has by now.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -29,11 +32,10 @@ pub(crate) fn meet(
     folder: Option<&Path>,
     limits: Limits,
 ) -> Result<Control, RankError> {
-    let place = Place::of(world, folder)?;
-    let control = match world.rank() {
-        _ if world.size() == 1 => local::connected(1, limits).0.remove(0),
-        0 => wait(&place, world, limits)?,
-        _ => come(&place, world, limits)?,
+    let control = match (world.size(), world.rank()) {
+        (1, _) => local::connected(1, limits).0.remove(0),
+        (_, 0) => wait(&Place::of(world, folder)?, world, limits)?,
+        _ => come(&Place::of(world, folder)?, world, limits)?,
     };
     // Also says that all have come.
     control.round(Kind::Barrier, &[])?;
@@ -44,7 +46,7 @@ pub(crate) fn meet(
 enum Place {
     /// Rank 0 writes its address into this file.
     File(PathBuf),
-    /// The launcher has chosen the address; the token is the job's name.
+    /// The launcher has chosen the address; the token is the run's secret and the job's name.
     Address {
         host: String,
         port: u16,
@@ -56,12 +58,19 @@ impl Place {
     fn of(world: &World, folder: Option<&Path>) -> Result<Place, RankError> {
         match (folder, world.master()) {
             (Some(folder), _) => Ok(Place::File(rendezvous::path(folder, world.job()))),
-            (None, Some((host, port))) => Ok(Place::Address {
-                host: host.to_owned(),
-                port,
-                token: world.job().unwrap_or_default().to_owned(),
-            }),
-            (None, None) if world.size() == 1 => Ok(Place::File(PathBuf::new())),
+            (None, Some((host, port))) => {
+                let refused = |reason| RankError::Rendezvous {
+                    place: PathBuf::from(format!("{host}:{port}")),
+                    reason,
+                };
+                let secret = world.secret().ok_or_else(|| refused(NEEDED.to_owned()))?;
+                let secret = secret.read().map_err(refused)?;
+                Ok(Place::Address {
+                    host: host.to_owned(),
+                    port,
+                    token: format!("{secret} {}", world.job().unwrap_or_default()),
+                })
+            }
             (None, None) => Err(RankError::Rendezvous {
                 place: PathBuf::from("MASTER_ADDR and MASTER_PORT"),
                 reason:
@@ -78,6 +87,30 @@ impl Place {
         }
     }
 
+    /// Listens for the other ranks: at the address that all were told alone, or at a free port of this host.
+    fn listen(&self) -> Result<Vec<TcpListener>, RankError> {
+        let addresses: Vec<SocketAddr> = match self {
+            Place::File(_) => vec![(Ipv4Addr::UNSPECIFIED, 0).into()],
+            Place::Address { host, port, .. } => {
+                let addresses = (&**host, *port).to_socket_addrs();
+                addresses.map_err(|it| self.error(it))?.collect()
+            }
+        };
+        let mut listeners = Vec::new();
+        let mut why = "the host has no address".to_owned();
+        for address in addresses {
+            let bound = TcpListener::bind(address);
+            match bound.and_then(|it| it.set_nonblocking(true).map(|()| it)) {
+                Ok(listener) => listeners.push(listener),
+                Err(error) => why = format!("rank 0 cannot listen there: {error}"),
+            }
+        }
+        match listeners.is_empty() {
+            true => Err(self.error(why)),
+            false => Ok(listeners),
+        }
+    }
+
     fn error(&self, reason: impl ToString) -> RankError {
         RankError::Rendezvous {
             place: self.name(),
@@ -88,16 +121,8 @@ impl Place {
 
 /// Rank 0's part: takes all others in.
 fn wait(place: &Place, world: &World, limits: Limits) -> Result<Control, RankError> {
-    let port = match place {
-        Place::File(_) => 0,
-        Place::Address { port, .. } => *port,
-    };
-    let listener =
-        TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).map_err(|it| place.error(it))?;
-    listener
-        .set_nonblocking(true)
-        .map_err(|it| place.error(it))?;
-    let own = listener.local_addr().map_err(|it| place.error(it))?;
+    let listeners = place.listen()?;
+    let own = listeners[0].local_addr().map_err(|it| place.error(it))?;
     let mut notice = Notice::new(own.port()).map_err(|it| place.error(it))?;
     match place {
         Place::File(path) => notice.publish(path).map_err(|it| place.error(it))?,
@@ -108,7 +133,8 @@ fn wait(place: &Place, world: &World, limits: Limits) -> Result<Control, RankErr
     let door = Door {
         place,
         notice: &notice,
-        listener: &listener,
+        listeners: &listeners,
+        inside: Arc::default(),
         size: world.size(),
         limits,
     };
@@ -127,7 +153,9 @@ fn wait(place: &Place, world: &World, limits: Limits) -> Result<Control, RankErr
 struct Door<'a> {
     place: &'a Place,
     notice: &'a Notice,
-    listener: &'a TcpListener,
+    listeners: &'a [TcpListener],
+    /// As many as there are guests that have not said who they are, and one.
+    inside: Arc<()>,
     size: usize,
     limits: Limits,
 }
@@ -173,8 +201,13 @@ impl Door<'_> {
     /// Lets everybody who knocks say who they are, each on a thread: nobody holds up the others.
     fn open(&self, guests: &Sender<(Hello, TcpStream)>) {
         let most = self.limits.fault.min(SILENCE);
-        while let Ok((stream, _)) = self.listener.accept() {
-            let guests = guests.clone();
+        let knock = |listener: &TcpListener| listener.accept().ok();
+        while let Some((stream, _)) = self.listeners.iter().find_map(knock) {
+            if Arc::strong_count(&self.inside) > self.size + MOST_STRANGERS {
+                // Who is of this run comes again.
+                continue;
+            }
+            let (guests, inside) = (guests.clone(), Arc::clone(&self.inside));
             let named = thread::Builder::new().name("ranks-guest".to_owned());
             // Without a thread the guest is not let in, and comes again.
             let _ = named.spawn(move || {
@@ -182,17 +215,18 @@ impl Door<'_> {
                     // Nobody listens any more where all have come.
                     let _ = guests.send((hello, stream));
                 }
+                drop(inside);
             });
         }
     }
 
     fn answer(&self, hub: &Arc<Hub>, hello: Hello, stream: TcpStream) -> Result<(), RankError> {
-        if hello.token != self.notice.token {
+        if !is_same(&hello.token, &self.notice.token) {
             refuse(&stream, Refusal::OtherRun);
             return Ok(());
         }
         match self.objection(hub, &hello) {
-            None => remote::take_in(hub, hello.rank, stream, self.limits),
+            None => remote::take_in(hub, (hello.rank, self.size), stream, self.limits),
             Some(what) => {
                 refuse(&stream, Refusal::Disagreeing(what.clone()));
                 hub.raise(Fault::Disagreeing(what));
@@ -228,7 +262,7 @@ fn listen(stream: &TcpStream, most: Duration) -> io::Result<Hello> {
     let mut stream = stream;
     let mut magic = [0; MAGIC.len()];
     stream.read_exact(&mut magic)?;
-    match Frame::read(&mut stream, MOST_BYTES_OF_HELLO)? {
+    match Frame::read(&mut stream, Room::GREETING)? {
         Frame::Hello(hello) if magic == MAGIC => Ok(hello),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -268,12 +302,16 @@ enum Answer {
 }
 
 fn knock(place: &Place, world: &World, left: Duration) -> io::Result<Answer> {
-    let (host, port, token) = match place {
+    let (addresses, token) = match place {
         Place::File(path) => {
             let notice = Notice::read(path)?;
-            (notice.host, notice.port, notice.token)
+            (addresses_of(&notice.host, notice.port)?, notice.token)
         }
-        Place::Address { host, port, token } => (host.clone(), *port, token.clone()),
+        // Rank 0 listens at no other.
+        Place::Address { host, port, token } => {
+            let addresses = (&**host, *port).to_socket_addrs()?;
+            (addresses.collect(), token.clone())
+        }
     };
     let hello = Hello {
         protocol: PROTOCOL,
@@ -282,11 +320,11 @@ fn knock(place: &Place, world: &World, left: Duration) -> io::Result<Answer> {
         size: world.size(),
     };
     let most = left.min(SILENCE);
-    let mut stream = connect(&host, port, most)?;
+    let mut stream = connect(&addresses, most)?;
     stream.set_read_timeout(Some(most))?;
     stream.write_all(&MAGIC)?;
     stream.write_all(&Frame::Hello(hello).to_bytes())?;
-    match Frame::read(&mut stream, MOST_BYTES_OF_HELLO)? {
+    match Frame::read(&mut stream, Room::GREETING)? {
         Frame::Welcome => Ok(Answer::Welcome(stream)),
         Frame::Refused(Refusal::OtherRun) => Ok(Answer::OtherRun),
         Frame::Refused(Refusal::Disagreeing(what)) => Ok(Answer::Refused(what)),
@@ -294,15 +332,24 @@ fn knock(place: &Place, world: &World, left: Duration) -> io::Result<Answer> {
     }
 }
 
-/// A host's own name may lead to an address that it does not listen at.
-fn connect(host: &str, port: u16, left: Duration) -> io::Result<TcpStream> {
-    let addresses: Vec<SocketAddr> = match host == rendezvous::hostname() {
+/// Where a host that has written a notice listens: its own name may lead to an address at which it does not.
+fn addresses_of(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    Ok(match host == rendezvous::hostname() {
         true => vec![(Ipv4Addr::LOCALHOST, port).into()],
         false => (host, port).to_socket_addrs()?.collect(),
-    };
-    let mut last = io::Error::other(format!("{host} has no address"));
+    })
+}
+
+/// Compares all bytes, so that the time that it takes tells nothing of how many are alike.
+fn is_same(one: &str, other: &str) -> bool {
+    let bits = one.bytes().zip(other.bytes()).map(|(a, b)| a ^ b);
+    one.len() == other.len() && bits.fold(0, |all, it| all | it) == 0
+}
+
+fn connect(addresses: &[SocketAddr], left: Duration) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("the host has no address");
     for address in addresses {
-        match TcpStream::connect_timeout(&address, left) {
+        match TcpStream::connect_timeout(address, left) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }

@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use super::frame::Frame;
+use super::frame::{Frame, Room};
 use super::hub::{Hub, Output};
 use super::link::{Link, Next};
 use super::mailbox::Mailbox;
@@ -14,17 +14,26 @@ use crate::limits::Limits;
 /// What is wrong with a rank that sends what does not belong here.
 const OTHER: &str = "it sent what this version does not know";
 
+/// What is wrong with one that does not wait for the others: nobody keeps what it sends meanwhile.
+const EARLY: &str = "it sent a second message before the round of its first";
+
 /// Takes a rank in at the hub.
 pub(super) fn take_in(
     hub: &Arc<Hub>,
-    rank: usize,
+    (rank, size): (usize, usize),
     stream: TcpStream,
     limits: Limits,
 ) -> Result<(), RankError> {
     let of_rank = Arc::clone(hub);
-    let link = Link::open(stream, limits, move |frame| {
+    let room = Room::of_rank(size);
+    let link = Link::open(stream, (room, limits), move |frame| {
         match frame {
-            Ok(Frame::Data(message)) => of_rank.put(rank, message),
+            Ok(Frame::Data(message)) => {
+                if !of_rank.put(rank, message) {
+                    of_rank.lose(rank, EARLY);
+                    return Next::Stop;
+                }
+            }
             // As long as anybody lives, the late are noticed.
             Ok(Frame::Beat) => of_rank.check_patience(limits.patience),
             Ok(Frame::Failed(reason)) => of_rank.lose(rank, &reason),
@@ -51,15 +60,18 @@ pub(super) fn taken_in(
 ) -> Result<Control, RankError> {
     let mailbox = Arc::new(Mailbox::default());
     let of_rank = Arc::clone(&mailbox);
-    let link = Link::open(stream, limits, move |frame| {
+    let room = Room::of_hub(size);
+    let link = Link::open(stream, (room, limits), move |frame| {
         let lost = |reason: &str| RankError::Lost {
             rank: 0,
             reason: reason.to_owned(),
         };
         match frame {
             Ok(Frame::Round(round)) => {
-                of_rank.deliver(round);
-                return Next::Read;
+                if of_rank.deliver(round) {
+                    return Next::Read;
+                }
+                of_rank.fault(lost(EARLY));
             }
             Ok(Frame::Beat) => return Next::Read,
             Ok(Frame::Fault(fault)) => of_rank.fault(fault.into()),

@@ -5,7 +5,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use ridgepoint_driver::read_own;
 use serde::{Deserialize, Serialize};
+
+/// More than any rank writes.
+const MAX_BYTES: u64 = 4096;
 
 /// Where rank 0 is. Only those who can read the file know the token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,9 +59,10 @@ impl Notice {
         })
     }
 
-    /// What the file says, if it is there and can be understood.
+    /// What the file says, if it is there, nobody else can have written it, and it can be understood. Other things in its
+    /// place are refused without waiting for them.
     pub(super) fn read(path: &Path) -> io::Result<Notice> {
-        let text = fs::read(path)?;
+        let text = read_own(path, MAX_BYTES)?;
         serde_json::from_slice(&text).map_err(|error| {
             let what = format!("not a rendezvous of ranks: {error}");
             io::Error::new(io::ErrorKind::InvalidData, what)
@@ -96,7 +101,7 @@ mod tests {
         assert!(second.is_at(&path) && !first.is_at(&path));
         let files = fs::read_dir(folder.path()).expect("a folder").count();
         assert_eq!(files, 1);
-        fs::write(&path, "{").expect("written");
+        fs::write(&path, "{").expect("written, with the mode that it has");
         let error = Notice::read(&path).expect_err("half");
         assert!(error.to_string().starts_with("not a rendezvous"), "{error}");
     }

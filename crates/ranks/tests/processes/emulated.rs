@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -19,7 +20,12 @@ use crate::launch::{Ended, Launch, PROGRAM, Started};
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         ("ranks_meet_by_a_file", by_file as fn()),
-        ("ranks_meet_by_an_address", by_address),
+        ("ranks_meet_by_an_address_and_a_secret", by_address),
+        (
+            "nobody_is_taken_in_at_an_address_without_the_secret",
+            by_address_without_secret,
+        ),
+        ("what_is_no_file_of_ones_own_is_no_rendezvous", no_file),
         (
             "ranks_without_a_place_to_meet_are_told_how_to_name_one",
             without_place,
@@ -137,16 +143,98 @@ fn by_file() {
 }
 
 fn by_address() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = free.local_addr().expect("a port").port().to_string();
-    drop(free);
-    let variables = [("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", &*port)];
+    let port = free_port();
+    // Another address of this host, so that it shows which one rank 0 listens at.
+    let variables = [
+        ("MASTER_ADDR", "127.0.0.2"),
+        ("MASTER_PORT", &*port),
+        SECRET,
+    ];
     let launch = Launch {
         folder: None,
         variables: &variables,
         ..launch("exchange", Path::new(""))
     };
     all_done(&ends(launch.start_all(3)));
+    let first = launch.start(0, 2);
+    wait_for_door(("127.0.0.2", port.parse().expect("a port")));
+    let other = TcpStream::connect(("127.0.0.1", port.parse().expect("a port")));
+    assert!(other.is_err(), "rank 0 listens at every address");
+    all_done(&ends(vec![first, launch.start(1, 2)]));
+}
+
+const SECRET: (&str, &str) = ("RIDGEPOINT_SECRET", "0123456789abcdef");
+
+fn free_port() -> String {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    free.local_addr().expect("a port").port().to_string()
+}
+
+/// Waits until somebody listens there.
+fn wait_for_door(address: (&str, u16)) {
+    let begin = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        assert!(begin.elapsed() < Duration::from_secs(3), "nobody listens");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn by_address_without_secret() {
+    let port = free_port();
+    let address = [("MASTER_ADDR", "127.0.0.1"), ("MASTER_PORT", &*port)];
+    let with = |secret: &[(&'static str, &'static str)]| [&address[..], secret].concat();
+    let (none, right) = (with(&[]), with(&[SECRET]));
+    let wrong = with(&[("RIDGEPOINT_SECRET", "fedcba9876543210")]);
+    let launch = |variables| Launch {
+        folder: None,
+        variables,
+        ..launch("exchange", Path::new(""))
+    };
+    let said = "a secret is needed, by which rank 0 knows the ranks of this run";
+    all_failed(
+        &ends(launch(&none).start_all(2)),
+        Duration::from_secs(3),
+        said,
+    );
+    // A stranger who is wrong ends nothing, and is told nothing but that.
+    let first = launch(&right).start(0, 2);
+    let stranger = launch(&wrong).start(1, 2);
+    thread::sleep(Duration::from_millis(200));
+    let second = launch(&right).start(1, 2);
+    all_done(&ends(vec![first, second]));
+    all_failed(
+        &ends(vec![stranger]),
+        Duration::from_secs(8),
+        "no rank 0 within 3 s",
+    );
+}
+
+fn no_file() {
+    let folder = folder();
+    let path = folder.path().join("ridgepoint.rendezvous");
+    let refused = |said: &str| {
+        let ranks = vec![launch("exchange", folder.path()).start(1, 2)];
+        all_failed(&ends(ranks), Duration::from_secs(6), said);
+        fs::remove_file(&path).expect("it is there");
+    };
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo").success());
+    refused("it is a pipe, not a regular file");
+    std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
+    refused("it is a link, not a regular file");
+    fs::write(&path, "{}").expect("a file that others may read");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("ours");
+    refused("its mode is 0644, and others must have no access: 0600");
+    write_own(&path, &" ".repeat(5000));
+    refused("it has 5000 bytes, and at most 4096 are read");
+}
+
+/// Writes a file as rank 0 does.
+fn write_own(path: &Path, text: &str) {
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .expect("written");
 }
 
 fn without_place() {
@@ -254,7 +342,7 @@ fn stale() {
     let port = silent.local_addr().expect("a port").port();
     let notice = |port| format!(r#"{{"host":"127.0.0.1","port":{port},"token":"0"}}"#);
     for stale in [notice(1), notice(port), "half a".to_owned()] {
-        fs::write(&path, stale).expect("written");
+        write_own(&path, &stale);
         let launch = launch("exchange", folder.path());
         let second = launch.start(1, 2);
         thread::sleep(Duration::from_millis(200));
@@ -275,7 +363,7 @@ fn off() {
         r#"{{"host":"127.0.0.1","port":{},"token":"0"}}"#,
         address.port()
     );
-    fs::write(folder.path().join("ridgepoint.rendezvous"), notice).expect("written");
+    write_own(&folder.path().join("ridgepoint.rendezvous"), &notice);
     let launch = launch("exchange", folder.path());
     let second = launch.start(1, 2);
     thread::sleep(Duration::from_millis(200));

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::How;
 use crate::check;
-use crate::cli::{Failure, printed};
+use crate::cli::Failure;
+use crate::driver::Emulation;
 use crate::kernels::embedded_ptx;
 use crate::report::{Width, counted};
 use crate::table::{self, Look};
@@ -20,13 +22,25 @@ struct Row<'a> {
 }
 
 /// Checks each, and shows a table.
-pub(super) fn check(seeds: u64, printed: &printed::Arguments) -> Result<(), Failure> {
+pub(super) fn check(how: How<'_>) -> Result<(), Failure> {
+    let How {
+        seeds,
+        limits,
+        printed,
+    } = how;
     let console = printed.console(check::cases().len() as u64);
     console.begin(format!(
         "kernels, in order and under {}",
         counted(seeds, "seed")
     ));
-    let checked = check::check_all(embedded_ptx(), seeds, || console.step());
+    let checked = check::check_all(
+        embedded_ptx(),
+        seeds,
+        &limits.limit(Emulation::default()),
+        || {
+            console.step();
+        },
+    );
     console.finish();
     let told = |of: &check::Row| {
         let findings = of.findings.iter();

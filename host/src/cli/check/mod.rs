@@ -23,7 +23,7 @@ use super::interrupt::Interrupt;
 use super::lists::whole;
 use super::shared::Program;
 use super::suite::Workloads;
-use super::{Failure, printed, streams};
+use super::{Failure, limits, printed, streams};
 use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
@@ -51,6 +51,9 @@ pub(super) struct Arguments {
     workloads: Workloads,
 
     #[command(flatten)]
+    limits: limits::Arguments,
+
+    #[command(flatten)]
     printed: printed::Arguments,
 
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
@@ -61,25 +64,32 @@ pub(super) struct Arguments {
     project: Option<Vec<String>>,
 }
 
+/// How kernels are checked.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    seeds: u64,
+    limits: &'a limits::Arguments,
+    printed: &'a printed::Arguments,
+}
+
 /// Seeds of a case of the embedded kernels or of a project.
 const SEEDS: u64 = 16;
 /// Seeds of a workload's points, which are as large as those that are measured.
 const SEEDS_OF_POINTS: u64 = 4;
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
-    let seeds = arguments.seeds.unwrap_or(SEEDS);
+    let how = |seeds| How {
+        seeds: arguments.seeds.unwrap_or(seeds),
+        limits: &arguments.limits,
+        printed: &arguments.printed,
+    };
     if let Some(project) = arguments.project(env::args_os()) {
         let command = arguments.cargo.as_deref();
-        return project::check(command, project, (seeds, &arguments.printed));
+        return project::check(command, project, how(SEEDS));
     }
     match program {
-        Program::Ridgepoint if arguments.workloads.is_default() => {
-            embedded::check(seeds, &arguments.printed)
-        }
-        _ => {
-            let seeds = arguments.seeds.unwrap_or(SEEDS_OF_POINTS);
-            workloads::check(&arguments.workloads, program, (seeds, &arguments.printed))
-        }
+        Program::Ridgepoint if arguments.workloads.is_default() => embedded::check(how(SEEDS)),
+        _ => workloads::check(&arguments.workloads, program, how(SEEDS_OF_POINTS)),
     }
 }
 
@@ -97,10 +107,9 @@ impl Arguments {
 /// A program whose launches on the emulator are checked.
 struct Observed<'a> {
     program: Command,
-    printed: &'a printed::Arguments,
     /// The command line that a finding is repeated with.
     replay: String,
-    seeds: u64,
+    how: How<'a>,
 }
 
 impl Observed<'_> {
@@ -109,7 +118,9 @@ impl Observed<'_> {
     fn run(mut self) -> Result<(), Failure> {
         let records = tempfile::tempdir().map_err(Failure::failed)?;
         self.program
-            .env("RIDGEPOINT_SEEDS", self.seeds.to_string())
+            .env("RIDGEPOINT_SEEDS", self.how.seeds.to_string())
+            .env(record::MAX_STEPS, self.how.limits.max_steps.to_string())
+            .env(record::TIME_LIMIT, self.how.limits.time_limit.to_string())
             .env(record::FOLDER, records.path())
             .env(record::REPLAY, &self.replay);
         let said = self.redirect().map_err(Failure::failed)?;
@@ -123,8 +134,8 @@ impl Observed<'_> {
         }
         let records = Record::all_in(records.path()).map_err(Failure::failed)?;
         let checked = Checked::new(records, outcome);
-        let console = self.printed.console(0);
-        self.printed.show(&checked.rows(), &console, |_| {
+        let console = self.how.printed.console(0);
+        self.how.printed.show(&checked.rows(), &console, |_| {
             checked.to_string().trim_end().to_owned()
         })?;
         checked.verdict()
@@ -132,7 +143,7 @@ impl Observed<'_> {
 
     /// Where the program's own text goes, if that is a file.
     fn redirect(&mut self) -> io::Result<Option<File>> {
-        match self.printed.target() {
+        match self.how.printed.target() {
             Target::Stdout => Ok(None),
             Target::Stderr => {
                 self.program.stdout(streams::errors_of_child()?);

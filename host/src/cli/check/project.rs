@@ -8,20 +8,20 @@ use std::process::Command;
 use cargo_metadata::{Error, MetadataCommand};
 use clap::ColorChoice;
 
-use super::Observed;
+use super::{How, Observed};
 use crate::cli::console::Target;
-use crate::cli::{Failure, colours, printed, streams};
+use crate::cli::{Failure, colours, streams};
 use crate::driver::record;
 
 /// Runs cargo's command, or its tests, and says what was looked at.
 pub(super) fn check(
     command: Option<&str>,
     arguments: &[String],
-    (seeds, printed): (u64, &printed::Arguments),
+    how: How<'_>,
 ) -> Result<(), Failure> {
     expect_project(value_of("--manifest-path", arguments).map(Path::new))?;
     let words = words_of_cargo(command, arguments);
-    if printed.target() != Target::Nothing {
+    if how.printed.target() != Target::Nothing {
         streams::complain(&format!(
             "Checking this project: `cargo {}`",
             joined(&words)
@@ -38,9 +38,8 @@ pub(super) fn check(
     }
     let observed = Observed {
         program,
-        printed,
         replay: replay(command, arguments),
-        seeds,
+        how,
     };
     observed.run()
 }

@@ -3,28 +3,24 @@
 use std::env;
 use std::process::Command;
 
-use super::Observed;
 use super::project::joined;
+use super::{How, Observed};
 use crate::cli::console::{Console, Target};
 use crate::cli::roofline::sweep_failure;
 use crate::cli::shared::Program;
 use crate::cli::suite::{Study, Suite, Workloads};
-use crate::cli::{Failure, driver_failure, printed};
+use crate::cli::{Failure, driver_failure};
 use crate::driver::{Emulation, Schedule, record};
 use crate::report::counted;
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
 /// Runs the points in a process whose launches are recorded: this program again.
-pub(super) fn check(
-    workloads: &Workloads,
-    of: Program,
-    (seeds, printed): (u64, &printed::Arguments),
-) -> Result<(), Failure> {
+pub(super) fn check(workloads: &Workloads, of: Program, how: How<'_>) -> Result<(), Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     if record::is_kept() {
-        return run(&plan, seeds);
+        return run(&plan, how.seeds);
     }
     let own: Vec<String> = env::args_os()
         .skip(1)
@@ -43,9 +39,8 @@ pub(super) fn check(
     };
     let observed = Observed {
         program,
-        printed,
         replay: format!("{line} {}", joined(&own)),
-        seeds,
+        how,
     };
     observed.run()
 }
@@ -79,11 +74,16 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
             }
         }
         points += checked.points as u64;
+        let is_endless = checked.findings.iter().any(|it| it.is_endless);
         for finding in checked.findings {
             if !findings.contains(&finding) {
                 console.say(&finding.to_string());
                 findings.push(finding);
             }
+        }
+        if is_endless {
+            console.say("note: other orders were not run: a launch that a limit has ended may take as long in them");
+            break;
         }
     }
     console.finish();

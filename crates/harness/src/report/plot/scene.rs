@@ -1,6 +1,7 @@
 //! What a picture consists of, each thing in its place in pixels.
 
 use super::geometry::{Place, Rect};
+use crate::table::printable;
 
 /// The width of a letter and the height of a line, as shares of the font's size. Fonts that browsers
 /// take for `sans-serif` are narrower on average.
@@ -185,7 +186,8 @@ pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let letters = ((most / (LETTER * size)).floor() as usize).max(1);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
+        // Names may come from files.
+        let mut word: Vec<char> = printable(word).chars().collect();
         let room = lines
             .last()
             .map(|line| line.chars().count() + 1 + word.len());
@@ -214,5 +216,6 @@ mod tests {
         let lines = wrapped("one two three abcdefghijklm n", 10.0, 62.1);
         assert_eq!(lines, ["one two", "three", "abcdefghij", "klm n"]);
         assert!(wrapped("", 10.0, 62.0).is_empty());
+        assert_eq!(wrapped("a\u{1b}[2Jb", 10.0, 620.0), [r"a\u{1b}[2Jb"]);
     }
 }
