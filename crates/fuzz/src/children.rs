@@ -246,19 +246,17 @@ fn said(errors: &std::path::Path) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(6000)]).into_owned()
 }
 
-/// A line that crashes of one reason have in common: a sanitizer's summary, where the memory was used, or the last thing said.
+/// A line that crashes of one reason have in common: a sanitizer's summary, or the first thing said.
 fn signature(status: ExitStatus, errors: &str) -> String {
     let summary = errors.lines().find(|it| it.starts_with("SUMMARY:"));
     let own = errors.lines().find(|it| it.starts_with("fuzz: "));
-    let last = errors.lines().rfind(|it| !it.trim().is_empty());
-    match summary.or(own).or(last) {
-        Some(line) => {
-            // Numbers differ from seed to seed.
-            let words = line
-                .split(' ')
-                .map(|it| it.trim_end_matches(|c: char| c.is_ascii_hexdigit()));
-            format!("{status}; {}", words.collect::<Vec<_>>().join(" "))
-        }
+    let first = errors.lines().find(|it| !it.trim().is_empty());
+    match summary.or(own).or(first) {
+        // Numbers differ from seed to seed.
+        Some(line) => format!(
+            "{status}; {}",
+            line.replace(|it: char| it.is_ascii_digit(), "")
+        ),
         None => status.to_string(),
     }
 }

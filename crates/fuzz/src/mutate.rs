@@ -123,7 +123,7 @@ impl<'t> Tokens<'t> {
     /// The text with one to three changes.
     pub(crate) fn mutant(&self, random: &mut Rng) -> String {
         let mut words: Vec<String> = self.0.iter().map(|it| (*it).to_owned()).collect();
-        for _ in 0..random.u32(1..4) {
+        for _ in 0..[1, 1, 1, 2, 3][random.usize(..5)] {
             for _ in 0..40 {
                 if change(&mut words, random) {
                     break;
