@@ -175,8 +175,32 @@ fn invalid(what: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fuzzing::every_frame;
+    use std::time::Duration;
+
     use super::*;
+
+    fn every_frame() -> Vec<Frame> {
+        let hello = Hello {
+            protocol: PROTOCOL,
+            token: "7".to_owned(),
+            rank: 1,
+            size: 2,
+        };
+        vec![
+            Frame::Hello(hello),
+            Frame::Welcome,
+            Frame::Refused(Refusal::OtherRun),
+            Frame::Data(vec![1, 2, 3]),
+            Frame::Round(Arc::new(vec![vec![], vec![9; 300], vec![1]])),
+            Frame::Beat,
+            Frame::Fault(Fault::Late {
+                ranks: vec![0, 3],
+                waited: Duration::from_millis(20),
+            }),
+            Frame::Failed("no disk".to_owned()),
+            Frame::Bye,
+        ]
+    }
 
     #[test]
     fn frames_are_read_as_they_are_written() {

@@ -7,7 +7,7 @@ use super::frame::{Frame, Hello, MOST_BYTES, MOST_BYTES_OF_HELLO, PROTOCOL, Refu
 use crate::error::Fault;
 
 /// One frame of each kind.
-pub(super) fn every_frame() -> Vec<Frame> {
+fn every_frame() -> Vec<Frame> {
     let hello = Hello {
         protocol: PROTOCOL,
         token: "7".to_owned(),
@@ -30,7 +30,7 @@ pub(super) fn every_frame() -> Vec<Frame> {
     ]
 }
 
-/// The bytes of a connection over which every kind of frame goes.
+/// The bytes of a connection over which a frame of each kind goes.
 pub fn connection() -> Vec<u8> {
     every_frame().iter().flat_map(Frame::to_bytes).collect()
 }
