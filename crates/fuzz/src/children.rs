@@ -155,6 +155,11 @@ impl Shared<'_> {
             .args([CHILD, "--seed", &range.first.to_string()])
             .args(["--count", &(range.end - range.first).to_string()])
             .args(["--batch", &range.batch.to_string()])
+            // What a driver compiles is compiled, and when it is loaded.
+            .envs([
+                ("CUDA_CACHE_DISABLE", "1"),
+                ("CUDA_MODULE_LOADING", "EAGER"),
+            ])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(errors)?)

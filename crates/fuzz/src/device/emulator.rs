@@ -47,6 +47,11 @@ impl Device for Emulator {
     fn run(&mut self, programs: &[Program]) -> Result<Vec<Outcome>, String> {
         let memory = Arc::new(Memory::new(LIMITS));
         let loaded = Module::load(&module(programs), &memory).map_err(|it| it.to_string());
+        if loaded.is_err() && programs.len() > 1 {
+            // Which of them is refused, only one by one tells.
+            let one_by_one = programs.iter().map(|it| self.run(std::slice::from_ref(it)));
+            return Ok(one_by_one.collect::<Result<Vec<_>, _>>()?.concat());
+        }
         let allocate = |bytes: usize| {
             let label = Label::new("buffer", 8);
             memory.allocate(bytes as u64, 256, Contents::Defined, label)
