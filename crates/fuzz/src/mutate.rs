@@ -122,7 +122,7 @@ impl<'t> Tokens<'t> {
 
     /// The text with one to three changes.
     pub(crate) fn mutant(&self, random: &mut Rng) -> String {
-        let mut words: Vec<String> = self.0.iter().map(|it| (*it).to_owned()).collect();
+        let mut words = Words(self.0.iter().map(|it| (*it).to_owned()).collect());
         for _ in 0..[1, 1, 1, 2, 3][random.usize(..5)] {
             for _ in 0..40 {
                 if change(&mut words, random) {
@@ -130,23 +130,30 @@ impl<'t> Tokens<'t> {
                 }
             }
         }
-        words.concat()
+        words.0.concat()
     }
 }
 
+/// The words of a mutant.
+struct Words(Vec<String>);
+
+/// A kind of change: makes it at a place, if the place is one for it.
+type Change = fn(&mut Words, usize, &mut Rng) -> bool;
+
+const CHANGES: [Change; 11] = [
+    number, offset, typed, register, label, space, modifier, statement, element, alignment, operand,
+];
+
 /// Makes one change. Gives whether there was a place for it.
-fn change(words: &mut Vec<String>, random: &mut Rng) -> bool {
-    let kinds: [fn(&mut Vec<String>, usize, &mut Rng) -> bool; 11] = [
-        number, offset, typed, register, label, space, modifier, statement, element, alignment,
-        operand,
-    ];
-    if words.is_empty() {
+fn change(words: &mut Words, random: &mut Rng) -> bool {
+    let count = words.0.len();
+    if count == 0 {
         return false;
     }
-    let kind = kinds[random.usize(..kinds.len())];
-    let start = random.usize(..words.len());
+    let kind = CHANGES[random.usize(..CHANGES.len())];
+    let start = random.usize(..count);
     // Places of a kind may be rare: the next one behind a random place.
-    (0..words.len().min(400)).any(|step| kind(words, (start + step) % words.len(), random))
+    (0..count.min(400)).any(|step| kind(words, (start + step) % count, random))
 }
 
 fn pick<'a>(all: &[&'a str], random: &mut Rng) -> &'a str {
@@ -162,7 +169,7 @@ fn is_number(word: &str) -> bool {
 }
 
 /// A number becomes another size, or one near it.
-fn number(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn number(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     if !is_number(&words[at]) {
         return false;
     }
@@ -179,7 +186,7 @@ fn number(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// An address gets an offset.
-fn offset(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn offset(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let is_address =
         words[at] == "]" && at > 0 && words[..at].iter().rev().take(4).any(|it| it == "[");
     if !is_address || words[at - 1].is_empty() {
@@ -190,7 +197,7 @@ fn offset(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
     true
 }
 
-fn typed(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn typed(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let is_type = TYPES.contains(&words[at].as_str());
     if is_type {
         words[at] = pick(&TYPES, random).to_owned();
@@ -199,7 +206,7 @@ fn typed(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// A register becomes another one, of another kind too.
-fn register(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn register(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     if !words[at].starts_with('%') {
         return false;
     }
@@ -222,7 +229,7 @@ fn register(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// A label, or another name, becomes one of the others.
-fn label(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn label(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let is_name = |word: &str| {
         word.starts_with(['$', '_']) || word.starts_with(|it: char| it.is_ascii_alphabetic())
     };
@@ -242,7 +249,7 @@ fn label(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
     true
 }
 
-fn space(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn space(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let is_space = SPACES.contains(&words[at].as_str());
     if is_space {
         words[at] = match random.u32(0..6) {
@@ -254,7 +261,7 @@ fn space(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// A modifier is added, taken away or replaced.
-fn modifier(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn modifier(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     if !words[at].starts_with('.') || words[at].len() < 2 {
         return false;
     }
@@ -267,7 +274,7 @@ fn modifier(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// A statement is taken away, repeated, or moved to another place.
-fn statement(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn statement(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     if words[at] != ";" {
         return false;
     }
@@ -294,7 +301,7 @@ fn statement(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// An element of a list in braces or parentheses is taken away or repeated.
-fn element(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn element(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let behind = words[at..]
         .iter()
         .take(8)
@@ -316,7 +323,7 @@ fn element(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
     true
 }
 
-fn alignment(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn alignment(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     let number = words[at..].iter().take(4).position(|it| is_number(it));
     match number {
         Some(number) if words[at] == ".align" => {
@@ -328,7 +335,7 @@ fn alignment(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
 }
 
 /// Two operands change places.
-fn operand(words: &mut Vec<String>, at: usize, random: &mut Rng) -> bool {
+fn operand(Words(words): &mut Words, at: usize, random: &mut Rng) -> bool {
     if words[at] != "," || at == 0 {
         return false;
     }
@@ -370,19 +377,17 @@ mod tests {
     #[test]
     fn every_kind_of_change_has_places() {
         let text = ".shared .align 16 .b8 x[64]; L1: add.u32 %r1, %r2, 5; st.shared.v2.b32 [%r1], {%r1, %r2}; bra L1;";
-        let kinds: [fn(&mut Vec<String>, usize, &mut Rng) -> bool; 11] = [
-            number, offset, typed, register, label, space, modifier, statement, element, alignment,
-            operand,
-        ];
-        for (index, kind) in kinds.iter().enumerate() {
-            let mut words: Vec<String> = Tokens::of(text)
-                .0
-                .iter()
-                .map(|it| (*it).to_owned())
-                .collect();
+        for (index, kind) in CHANGES.iter().enumerate() {
+            let mut words = Words(
+                Tokens::of(text)
+                    .0
+                    .iter()
+                    .map(|it| (*it).to_owned())
+                    .collect(),
+            );
             let mut random = Rng::with_seed(1);
             assert!(
-                (0..words.len()).any(|at| kind(&mut words, at, &mut random)),
+                (0..words.0.len()).any(|at| kind(&mut words, at, &mut random)),
                 "kind {index}"
             );
         }

@@ -104,7 +104,7 @@ impl Lowering<'_> {
 
 /// How an instruction uses the carry.
 fn flags(carry_in: bool, carry_out: bool) -> u64 {
-    u64::from(carry_in) * IN | u64::from(carry_out) * OUT
+    (u64::from(carry_in) * IN) | (u64::from(carry_out) * OUT)
 }
 
 /// `d = f(a, b, c, carry)`, and the carry where it is kept.
