@@ -163,7 +163,34 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 2] = [
+const NOT_RUN: [Elsewhere; 5] = [
+    Elsewhere {
+        page: "fuzzing.md",
+        command: "cargo run --profile quick -p ridgepoint-fuzz --no-default-features -- programs --count 10000",
+        who: "it builds the engine once more and runs for minutes; a test runs fewer programs",
+        proofs: &[(
+            "crates/fuzz/tests/kept.rs",
+            "fn programs_agree_and_nothing_compared_fails",
+        )],
+    },
+    Elsewhere {
+        page: "fuzzing.md",
+        command: "scripts/fuzz.sh 100000",
+        who: "it runs for an hour on two cores; tests run fewer mutants, without the sanitizer",
+        proofs: &[
+            (
+                "crates/fuzz/tests/kept.rs",
+                "fn mutants_of_files_end_no_process",
+            ),
+            ("scripts/fuzz.sh", "count=${1:-100000}"),
+        ],
+    },
+    Elsewhere {
+        page: "fuzzing.md",
+        command: "scripts/thread-sanitizer.sh",
+        who: "it builds the standard library; tests of the engine run the same launches without the sanitizer",
+        proofs: &[("crates/fuzz/tests/kept.rs", "fn kept_files_end_no_process")],
+    },
     Elsewhere {
         page: "testing-kernels.md",
         command: "taskset -c 0 cargo bench -p examples --bench emulator",

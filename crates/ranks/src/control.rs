@@ -1,6 +1,7 @@
 //! The connection between the hosts of the ranks: small messages, and who was lost.
 
 mod frame;
+pub mod fuzzing;
 mod hub;
 mod link;
 mod local;

@@ -44,6 +44,8 @@ mod threads;
 mod world;
 
 pub use communicator::Communicator;
+#[doc(hidden)]
+pub use control::fuzzing;
 pub use control::{Control, Watch};
 pub use element::{Element, Reduction};
 pub use error::RankError;

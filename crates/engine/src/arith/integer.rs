@@ -336,12 +336,11 @@ pub fn add_with_carry<T: Word>(a: T, b: T, carry: bool) -> (T, bool) {
     (sum, partial < a || sum < partial)
 }
 
-/// `sub.cc` without a borrow, `subc.cc` with one: the difference and the borrow.
+/// `sub.cc` with a carry, `subc.cc` with that of the last instruction: the difference and the carry, which is set
+/// where nothing was borrowed, because hardware adds the complement.
 #[inline(always)]
-pub fn sub_with_borrow<T: Word>(a: T, b: T, borrow: bool) -> (T, bool) {
-    let partial = a.wrapping_sub(b);
-    let difference = partial.wrapping_sub(T::from(borrow));
-    (difference, a < b || difference > partial)
+pub fn sub_with_carry<T: Word>(a: T, b: T, carry: bool) -> (T, bool) {
+    add_with_carry(a, !b, carry)
 }
 
 /// `mad.lo.cc`, `madc.lo.cc`.

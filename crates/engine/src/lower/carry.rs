@@ -1,5 +1,7 @@
 //! Sums of more than one register: `.cc` keeps the carry in a predicate of the function, which `addc`,
-//! `subc` and `madc` add.
+//! `subc` and `madc` add. There is one carry, as hardware has it: a difference adds the complement and 1, so its
+//! carry is set where nothing was borrowed. PTX ISA calls it a borrow, but what nvcc writes (`subc.cc` before
+//! `addc`, in divisions of 128 bits) counts on the hardware's.
 
 use ptx::{Half, IntegerMad, IntegerSum, Operand, Reg, Type};
 
@@ -15,8 +17,10 @@ use crate::exec::signature::{Aux, Handler, Operand as _};
 const IN: u64 = 1;
 /// The carry is kept.
 const OUT: u64 = 2;
+/// Where no carry is added, 1 is: a difference begins so.
+const ONE: u64 = 4;
 /// Where the carry's slot begins in `aux`.
-const SLOT: u32 = 2;
+const SLOT: u32 = 3;
 
 /// A handler of a function of three numbers and a carry.
 macro_rules! chained {
@@ -34,17 +38,18 @@ impl Lowering<'_> {
         let run = chained!(it.ty, long_words, |a, b, _, carry| integer::add_with_carry(
             a, b, carry
         ));
-        self.sum_with_carry(it, run)
+        self.sum_with_carry(it, run, 0)
     }
 
-    pub(super) fn sub_with_borrow(&mut self, it: &IntegerSum) -> Lowered<()> {
-        let run = chained!(it.ty, long_words, |a, b, _, borrow| {
-            integer::sub_with_borrow(a, b, borrow)
-        });
-        self.sum_with_carry(it, run)
+    pub(super) fn sub_with_carry(&mut self, it: &IntegerSum) -> Lowered<()> {
+        let run = chained!(it.ty, long_words, |a, b, _, carry| integer::sub_with_carry(
+            a, b, carry
+        ));
+        self.sum_with_carry(it, run, ONE)
     }
 
-    fn sum_with_carry(&mut self, it: &IntegerSum, run: Option<Handler>) -> Lowered<()> {
+    /// `first` is [`ONE`] for a difference.
+    fn sum_with_carry(&mut self, it: &IntegerSum, run: Option<Handler>, first: u64) -> Lowered<()> {
         if it.saturate {
             return Err("`.sat` with a carry".to_owned());
         }
@@ -52,8 +57,7 @@ impl Lowering<'_> {
             run,
             (it.d, it.ty),
             [it.a, it.b, it.b],
-            it.carry_in,
-            it.carry_out,
+            first | flags(it.carry_in, it.carry_out),
         )
     }
 
@@ -74,8 +78,7 @@ impl Lowering<'_> {
             run,
             (it.d, it.ty),
             [it.a, it.b, it.c],
-            it.carry_in,
-            it.carry_out,
+            flags(it.carry_in, it.carry_out),
         )
     }
 
@@ -84,8 +87,7 @@ impl Lowering<'_> {
         run: Option<Handler>,
         (d, ty): (Reg, Type),
         sources: [Operand; 3],
-        carry_in: bool,
-        carry_out: bool,
+        flags: u64,
     ) -> Lowered<()> {
         let run = run.ok_or("the type")?;
         let mut slots = [0; 3];
@@ -100,10 +102,14 @@ impl Lowering<'_> {
             Some(carry) => carry,
             None => *self.carry.insert(self.slots.add(Kind::Predicate)),
         };
-        let flags = if carry_in { IN } else { 0 } | if carry_out { OUT } else { 0 };
         self.emit_masked(run, d, slots, u64::from(carry) << SLOT | flags);
         Ok(())
     }
+}
+
+/// How an instruction uses the carry.
+fn flags(carry_in: bool, carry_out: bool) -> u64 {
+    (u64::from(carry_in) * IN) | (u64::from(carry_out) * OUT)
 }
 
 /// `d = f(a, b, c, carry)`, and the carry where it is kept.
@@ -121,6 +127,8 @@ unsafe fn chained<T: Lane>(
     unsafe {
         let carried = if op.aux & IN != 0 {
             context.predicate(slot)
+        } else if op.aux & ONE != 0 {
+            u32::MAX
         } else {
             0
         };

@@ -73,7 +73,7 @@ impl Lowering<'_> {
 
     fn integer_sub(&mut self, it: &IntegerSum) -> Lowered<()> {
         if it.carry_in || it.carry_out {
-            return self.sub_with_borrow(it);
+            return self.sub_with_carry(it);
         }
         let run = match (it.ty, it.saturate) {
             (Type::S32, true) => Some(handler!(|c, op| binary(c, op, integer::sub_sat::<i32>))),

@@ -1,4 +1,4 @@
-//! What nvcc makes of nvcc/execution.cu, executed.
+//! What nvcc makes of nvcc/execution.cu and nvcc/int128.cu, executed.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,9 +44,13 @@ fn value<T: Copy>(value: T) -> Parameter {
 
 impl Device {
     fn new() -> Device {
+        Device::of(PTX)
+    }
+
+    fn of(ptx: &str) -> Device {
         let memory = Arc::default();
         Device {
-            module: Module::load(PTX, &memory).expect("PTX"),
+            module: Module::load(ptx, &memory).expect("PTX"),
             memory,
             said: Mutex::default(),
             options: Options {
@@ -487,4 +491,30 @@ fn launches_with_too_few_parameters_are_refused() {
         error.to_string(),
         "recursion has 16 bytes of parameters; 8 were given"
     );
+}
+
+#[test]
+fn integers_of_128_bits_are_divided() {
+    let device = Device::of(include_str!("nvcc/int128.ptx"));
+    let quotients = device.buffer(&[0u64; 64]);
+    let of_thread = |thread: usize| ((thread as u128) << 70 | 5) * 3;
+    let check = |what: &str, expected: &dyn Fn(u128) -> u128| {
+        for (thread, actual) in quotients.values().into_iter().enumerate() {
+            let expected = expected(of_thread(thread)) as u64;
+            assert_eq!(actual, expected, "{what} in thread {thread}");
+        }
+    };
+    device.launch("div7", 1, 64, &[quotients.parameter()]);
+    assert_eq!(
+        quotients.values()[..3],
+        [0, 117_804_817_261, 235_609_634_523]
+    );
+    check("/ 7", &|a| a / 7 >> 32);
+    for divisor in [1u64, 3, 7, 10, 0x1_0000_0001, 1 << 63, u64::MAX] {
+        let parameters = [quotients.parameter(), value(divisor)];
+        device.launch("mod7", 1, 64, &parameters);
+        check(&format!("% {divisor}"), &|a| a % u128::from(divisor));
+        device.launch("divv", 1, 64, &parameters);
+        check(&format!("/ {divisor}"), &|a| a / u128::from(divisor) >> 32);
+    }
 }

@@ -110,10 +110,10 @@ fn carries() {
             integer::add_with_carry(a, b, carry),
             (sum as u32, sum >> 32 != 0)
         );
-        let difference = i64::from(a) - i64::from(b) - i64::from(carry);
+        let difference = i64::from(a) - i64::from(b) - i64::from(!carry);
         assert_eq!(
-            integer::sub_with_borrow(a, b, carry),
-            (difference as u32, difference < 0)
+            integer::sub_with_carry(a, b, carry),
+            (difference as u32, difference >= 0)
         );
         let product = i64::from(a.cast_signed()) * i64::from(b.cast_signed());
         let sum = (product >> 32) as u32 as u64 + u64::from(c) + u64::from(carry);

@@ -1,0 +1,24 @@
+//! What executes programs.
+
+mod emulator;
+mod gpu;
+
+pub use emulator::{Emulator, Mode};
+pub use gpu::Gpu;
+
+use crate::program::Program;
+
+/// What a program has written: a word for each register of each thread, or why it did not run to its end.
+pub type Outcome = Result<Vec<u64>, String>;
+
+/// A device that executes programs.
+pub trait Device {
+    /// What it is called in logs.
+    fn name(&self) -> String;
+
+    /// Executes programs of one module: an outcome for each.
+    ///
+    /// # Errors
+    /// The device is lost, and what it would do after this is of no use.
+    fn run(&mut self, programs: &[Program]) -> Result<Vec<Outcome>, String>;
+}
