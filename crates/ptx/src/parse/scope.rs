@@ -249,7 +249,8 @@ impl<'a> Parser<'a> {
             linkage: Linkage::External,
             returns: Vec::new(),
             parameters: Vec::new(),
-            variadic: false,
+            // What it takes is not known.
+            variadic: true,
             directives: Directives::default(),
             body: None,
             line: self.line,
