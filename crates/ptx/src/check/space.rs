@@ -45,10 +45,11 @@ const fn access(operation: &Operation) -> Option<(Space, &Address)> {
     }
 }
 
-/// A space that is not known, or a generic access, says nothing.
+/// A space that is not known says nothing; a generic address is none of constants or parameters.
 fn reaches(accessed: Space, declared: Space) -> bool {
     use Space as S;
     match (accessed, declared) {
+        (S::Generic, S::Const | S::Param) => false,
         (S::Generic, _) | (_, S::Generic | S::Texture) => true,
         (S::SharedCluster | S::Shared, S::Shared) => true,
         (S::Param | S::ParamEntry | S::ParamFunction, S::Param) => true,

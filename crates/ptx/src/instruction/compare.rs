@@ -234,6 +234,9 @@ impl Set {
 
 impl Setp {
     pub(super) fn rule(&self) -> Result<(), String> {
+        if self.q.is_some() && matches!(self.ty, Type::F16 | Type::Bf16) {
+            return Err(format!("`.{}` has one answer", self.ty.name()));
+        }
         compares(self.comparison, self.ty, self.ftz)
     }
 }

@@ -1,6 +1,6 @@
 //! Arithmetic on floating point.
 
-use crate::instruction::types::fits;
+use crate::instruction::types::{fits, one_of};
 use crate::instruction::{Wanted, operations};
 use crate::names::named;
 use crate::{Operand, Reg, Type};
@@ -257,7 +257,11 @@ impl FloatBinary {
 
 impl Fma {
     pub(super) fn rule(&self) -> Result<(), String> {
-        rounds(self.rounding, self.ty)?;
+        // `ptxas` takes each direction of `bf16`, of which the manual knows one.
+        match self.ty {
+            Type::Bf16 | Type::Bf16x2 => rounds(self.rounding, Type::F32)?,
+            ty => rounds(self.rounding, ty)?,
+        }
         mixes(self.source, self.ty)?;
         flushed(self.ftz, self.ty)?;
         saturated(self.saturate, self.ty)?;
@@ -306,6 +310,10 @@ impl FloatMinMax {
         flushed(self.ftz, self.ty)?;
         let magnitudes = self.xorsign_abs || self.abs;
         fits(!self.nan || self.ty != Type::F64, "NaN", self.ty)?;
-        fits(!magnitudes || self.ty != Type::F64, "abs", self.ty)
+        fits(!magnitudes || self.ty != Type::F64, "abs", self.ty)?;
+        match self.c {
+            Some(_) => one_of(self.ty, &[Type::F32]),
+            None => Ok(()),
+        }
     }
 }

@@ -323,6 +323,9 @@ fn saturation(saturate: bool, half: Half, ty: Type) -> Result<(), String> {
 impl IntegerSum {
     pub(super) fn rule(&self) -> Result<(), String> {
         let carries = self.carry_in || self.carry_out;
+        if carries {
+            one_of(self.ty, super::types::INTEGERS)?;
+        }
         fits(
             !self.saturate || (self.ty == Type::S32 && !carries),
             "sat",

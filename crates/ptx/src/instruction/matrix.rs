@@ -274,7 +274,7 @@ operations! {
         /// Of narrow elements.
         pub format: Option<PackedFormat>,
         /// Results.
-        pub d: Vec<Reg>,
+        pub d: Vec<Reg> as Wanted::BITS,
         /// How many matrices: 1, 2 or 4.
         pub count: u8,
         /// Where.
@@ -296,7 +296,7 @@ operations! {
         /// How many matrices: 1, 2 or 4.
         pub count: u8,
         /// Sources.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::BITS,
     }
 
     /// d = a * b + d of four warps, asynchronous.

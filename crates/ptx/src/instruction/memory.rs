@@ -350,9 +350,11 @@ const MET: &[Space] = &[
 /// A vector of these elements.
 fn vector(ty: Type, count: usize, space: Space) -> Result<(), String> {
     let bits = ty.bits() as usize * count;
-    let wide = matches!(space, Space::Global) && bits <= 256 && ty.bits() >= 32;
+    let wide = matches!(space, Space::Global) && bits == 256 && ty.bits() < 128;
     match count {
-        1 | 2 | 4 | 8 if count == 1 || bits <= 128 && count < 8 || wide => Ok(()),
+        1 => Ok(()),
+        2 | 4 if bits <= 128 => Ok(()),
+        4 | 8 if wide => Ok(()),
         _ => Err(format!("`.v{count}` does not go with `.{}`", ty.name())),
     }
 }
@@ -404,7 +406,7 @@ impl Ld {
 
 impl Ldu {
     pub(super) fn rule(&self) -> Result<(), String> {
-        vector(self.ty, self.d.len(), self.space)?;
+        vector(self.ty, self.d.len(), Space::Generic)?;
         space_is(self.space, &[Space::Generic, Space::Global])
     }
 }

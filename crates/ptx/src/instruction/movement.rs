@@ -135,11 +135,11 @@ operations! {
         /// `.relu`: 0 where it is negative, and canonical NaN.
         pub relu: bool,
         /// Destination.
-        pub d: Reg as Wanted::of_conversion(*to),
+        pub d: Reg as Wanted::of_conversion(*to, *from),
         /// Source: where two are packed, the upper half.
         pub a: Operand as source(*to, *from),
         /// The lower half where two are packed (`cvt.rn.f16x2.f32 d, a, b`).
-        pub b: Option<Operand> as Wanted::of_conversion(*from),
+        pub b: Option<Operand> as Wanted::of_conversion(*from, *to),
         /// Random bits of [`Rounding::Rs`].
         pub random: Option<Operand> as Wanted::BITS,
     }
@@ -257,7 +257,7 @@ impl Unpack {
 
 /// The source of a `cvt`: between integers also a register of the hardware.
 const fn source(to: Type, from: Type) -> Wanted {
-    match Wanted::of_conversion(from) {
+    match Wanted::of_conversion(from, to) {
         Wanted::AtLeast(ty) if !to.is_float() => Wanted::Converted(ty),
         wanted => wanted,
     }
@@ -341,9 +341,7 @@ impl Cvt {
             let pair = format!("from `.{}` to `.{}`", from.name(), to.name());
             return Err(format!("a conversion {pair} {}", rounded.words()));
         }
-        let small = to.bits() == 8 || from.bits() == 8;
         let bf16 = to == Type::Bf16 || from == Type::Bf16;
-        fits(!(small && bf16), from.name(), to)?;
         fits(!self.ftz || to == Type::F32 || from == Type::F32, "ftz", to)?;
         let relu = matches!(to, Type::F16 | Type::Bf16) && from == Type::F32;
         fits(!self.relu || relu, "relu", to)?;

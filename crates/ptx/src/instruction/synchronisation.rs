@@ -200,8 +200,10 @@ impl Visit for Phase {
         _: crate::instruction::Wanted,
         visitor: &mut dyn FnMut(crate::instruction::Named),
     ) {
-        let (Self::State(operand) | Self::Parity(operand)) = self;
-        operand.visit(Wanted::Any, visitor);
+        match self {
+            Self::State(state) => state.visit(Wanted::LONG, visitor),
+            Self::Parity(parity) => parity.visit(Wanted::WORD, visitor),
+        }
     }
 }
 

@@ -47,12 +47,13 @@ impl Wanted {
         }
     }
 
-    /// The operand of a `cvt`: packed and small types take registers of their own size alone.
-    pub(crate) const fn of_conversion(ty: Type) -> Self {
-        match ty {
-            Type::F16 | Type::F16x2 | Type::F32 | Type::F64 => Self::AtLeast(ty),
-            _ if matches!(ty.kind(), Kind::Float) => Self::Exactly(ty),
-            _ => Self::AtLeast(ty),
+    /// The operand of this type of a `cvt` from or to the other: the newer types take registers of exactly their size
+    /// on both sides.
+    pub(crate) const fn of_conversion(ty: Type, other: Type) -> Self {
+        if is_newer(ty) || is_newer(other) {
+            Self::Exactly(ty)
+        } else {
+            Self::AtLeast(ty)
         }
     }
 
@@ -70,7 +71,9 @@ impl Wanted {
                 register.bits() == 16 && goes_with(Type::B16, register)
             }
             Self::Element(ty) => register.bits() == ty.bits() && goes_with(ty, register),
-            Self::Address => goes_with(Type::U64, register) && !register.is_float(),
+            Self::Address => {
+                register.bits() <= 64 && goes_with(Type::U64, register) && !register.is_float()
+            }
             Self::Pointer => {
                 matches!(register.bits(), 32 | 64)
                     && goes_with(Type::U64, register)
@@ -142,6 +145,12 @@ const fn goes_with(instruction: Type, register: Type) -> bool {
         Kind::Float => untyped || same(instruction, register),
         Kind::Opaque => true,
     }
+}
+
+/// Floating point that came to `cvt` later than its rule of wider registers.
+const fn is_newer(ty: Type) -> bool {
+    let older = matches!(ty, Type::F16 | Type::F16x2 | Type::F32 | Type::F64);
+    ty.is_float() && !older
 }
 
 const fn is_packed(ty: Type) -> bool {
