@@ -13,6 +13,7 @@ mod names;
 mod operand;
 mod parse;
 mod types;
+mod version;
 
 pub use check::check;
 pub use error::ParseError;

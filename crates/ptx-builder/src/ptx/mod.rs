@@ -25,6 +25,7 @@ mod places;
 mod rewrite;
 mod scanner;
 mod spaces;
+mod version;
 
 use std::collections::HashSet;
 
@@ -88,6 +89,7 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
         }
     }
     let text = panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?;
+    let text = version::raised(text);
     let mut findings = findings(&module, &spaces, &descriptions, options);
     findings.extend(lints::by_parser(&text, &options.sources, &options.levels)?);
     Ok(Processed { text, findings })

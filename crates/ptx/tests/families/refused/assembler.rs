@@ -8,27 +8,32 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{FIRST_LINE, module, ours, variants};
 
 /// Where `setup.sh` puts it, or what the variable names.
-fn ptxas() -> Option<PathBuf> {
+pub(super) fn ptxas() -> Option<PathBuf> {
     let named = std::env::var_os("PTX_BUILDER_PTXAS").map(PathBuf::from);
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let found = named.unwrap_or_else(|| workspace.join(".venv/cuda/bin/ptxas"));
     found.is_file().then_some(found)
 }
 
-/// What `ptxas` says against each line, by its index.
-fn theirs(ptxas: &Path, lines: &[String]) -> BTreeMap<usize, String> {
+/// What `ptxas` says of a text.
+pub(super) fn said_of(ptxas: &Path, target: &str, text: &str) -> String {
     static TEXTS: AtomicU32 = AtomicU32::new(0);
     let number = TEXTS.fetch_add(1, Ordering::Relaxed);
     let name = format!("ridgepoint-refused-{}-{number}.ptx", std::process::id());
     let path = std::env::temp_dir().join(name);
-    std::fs::write(&path, module(lines)).expect("writable");
+    std::fs::write(&path, text).expect("writable");
     let output = Command::new(ptxas)
-        .args(["-arch=sm_90a", "-o", "/dev/null"])
+        .args([&format!("-arch={target}"), "-o", "/dev/null"])
         .arg(&path)
         .output()
         .expect("ptxas runs");
     std::fs::remove_file(&path).expect("it is there");
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+}
+
+/// What it says against each line, by its index.
+fn theirs(ptxas: &Path, lines: &[String]) -> BTreeMap<usize, String> {
+    let said = said_of(ptxas, "sm_90a", &module(lines));
     assert!(
         !said.contains("; fatal"),
         "ptxas stopped before the end: {said}"

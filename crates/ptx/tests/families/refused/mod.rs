@@ -3,6 +3,7 @@
 mod assembler;
 mod cases;
 mod variants;
+mod versions;
 
 /// A module with one kernel whose body these lines are, after registers of all types and variables of most spaces.
 fn module(lines: &[String]) -> String {
