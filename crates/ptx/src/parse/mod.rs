@@ -2,6 +2,7 @@
 
 mod body;
 mod constant;
+mod declaration;
 mod function;
 mod instruction;
 mod lexer;
