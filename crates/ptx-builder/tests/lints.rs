@@ -334,7 +334,7 @@ fn count(n: u32, bins: &[AtomicU32; 10]) {
     assert!(!found.is_empty(), "it is refused");
     for finding in found {
         assert!(
-            finding.starts_with("kernel faulty, kernel/src/lib.rs:"),
+            finding.starts_with("kernel faulty, src/lib.rs:"),
             "{finding}"
         );
         assert!(
@@ -370,7 +370,7 @@ fn more_shared_memory_than_a_block_has_is_refused() {
         panic!("one finding, not {found:#?}");
     };
     assert!(
-        finding.starts_with("kernel faulty, kernel/src/lib.rs:3: ptxas-refuses: "),
+        finding.starts_with("kernel faulty, src/lib.rs:3: ptxas-refuses: "),
         "{finding}"
     );
     assert!(
@@ -393,7 +393,7 @@ fn what_only_ptxas_refuses_is_refused_where_it_is_found() {
         panic!("one finding, not {found:#?}");
     };
     assert!(
-        finding.starts_with("kernel faulty, kernel/src/lib.rs:5: ptxas-refuses: "),
+        finding.starts_with("kernel faulty, src/lib.rs:5: ptxas-refuses: "),
         "{finding}"
     );
     assert!(

@@ -137,7 +137,8 @@ impl Refused<'_> {
     fn instruction_at(&self, function: usize, line: u32) -> Option<(String, Option<Place>)> {
         let body = self.module.functions[function].body.as_ref()?;
         let index = body.instructions.iter().rposition(|it| it.line == line)?;
-        let text = body.instructions[index].text(self.text).to_owned();
+        let text = body.instructions[index].text(self.text);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         Some((text, self.sources.place(self.module, body, index)))
     }
 }
