@@ -310,10 +310,10 @@ impl Loaded {
                 Space::Global => (Kind::Variable, Protection::ReadWrite),
                 Space::Const => (Kind::Constant, Protection::ReadOnly),
                 Space::Shared => continue,
-                _ => {
-                    let (name, space) = (&variable.name, variable.space);
+                space => {
+                    let (name, space) = (&variable.name, space.name());
                     return Err(LoadError::Refused(format!(
-                        "`{name}` in the space {space:?}"
+                        "`{name}`, which is declared in `.{space}` outside of any function: declare it in the kernel"
                     )));
                 }
             };

@@ -33,6 +33,7 @@
 //! What each kernel needs, and its occupancy: [`resources`].
 
 mod arch;
+pub mod assembler;
 mod error;
 mod nested;
 pub mod nvidia;
@@ -197,14 +198,13 @@ impl CudaBuilder {
                 None => ptx.clone(),
             };
             self.copy_modules(&ptx, &path, arch)?;
-            let resources = resources::write_report(&path, arch, kernels.folder())?;
-            if let Some(written) = &resources {
-                refuse(written.lint(&path, &self.levels)?, &path, arch, &mut warned)?;
-            }
+            let made = resources::write_report(&path, arch, kernels.folder())?;
+            let found = made.lint(&path, &kernels.sources(), &self.levels)?;
+            refuse(found, &path, arch, &mut warned)?;
             built.push(Ptx {
                 arch,
                 path,
-                resources: resources.map(|written| written.path),
+                resources: made.path(),
             });
         }
         if let Some(target) = &self.embed_to {

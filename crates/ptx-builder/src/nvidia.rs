@@ -56,6 +56,16 @@ impl Tool {
         }
     }
 
+    /// Looks for the tool from the current folder, and from where this program is.
+    ///
+    /// # Errors
+    /// As [`Tool::find`].
+    pub fn find_here(self) -> Result<PathBuf, NoTool> {
+        let here = env::current_dir().unwrap_or_default();
+        let program = env::current_exe().unwrap_or_default();
+        self.find(&here).or_else(|_| self.find(&program))
+    }
+
     fn candidates(self, named: Option<&Path>, start: &Path) -> Vec<PathBuf> {
         let path = env::var_os("PATH").unwrap_or_default();
         let beside = named.and_then(Path::parent).map(Path::to_path_buf);

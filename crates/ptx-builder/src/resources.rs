@@ -13,8 +13,10 @@ use std::path::{Path, PathBuf};
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, Resource};
 use serde::{Deserialize, Serialize};
 
+use crate::assembler::{self, Complaint, Verdict};
 use crate::nvidia::{self, Tool};
-use crate::ptx::lints::{Finding, Levels};
+use crate::ptx::lints::{self, Finding, Levels};
+use crate::ptx::{ParseError, Sources};
 use crate::{CudaBuilderError, NvvmArch};
 
 /// The blocks whose occupancy is reported, in threads.
@@ -180,36 +182,66 @@ fn name_of(resource: &Resource) -> String {
     resource.name().to_owned()
 }
 
-/// A report and the file that it was written to.
-pub(crate) struct Written {
-    pub(crate) path: PathBuf,
-    report: Report,
+/// What became of a PTX file's report.
+pub(crate) enum Made {
+    /// It was written.
+    Report(Written),
+    /// `ptxas` refuses the PTX.
+    Refused(Vec<Complaint>),
+    /// There is no `ptxas`, or it does not know the architecture or the version of PTX.
+    Nothing,
 }
 
-impl Written {
-    /// What is not allowed in what `ptxas` made of the PTX in the file `ptx`.
+impl Made {
+    /// What is not allowed in the PTX of this file, and in what `ptxas` made of it.
     pub(crate) fn lint(
         &self,
         ptx: &Path,
+        sources: &Sources,
         levels: &Levels,
     ) -> Result<Vec<Finding>, CudaBuilderError> {
         let text =
             fs::read_to_string(ptx).map_err(|error| CudaBuilderError::io("read", ptx, error))?;
-        losses::check(&self.report, &text, levels).map_err(|error| CudaBuilderError::MalformedPtx {
+        let found = match self {
+            Made::Report(written) => written.lint(&text, levels),
+            Made::Refused(complaints) => lints::by_assembler(complaints, &text, sources, levels),
+            Made::Nothing => Ok(Vec::new()),
+        };
+        found.map_err(|error| CudaBuilderError::MalformedPtx {
             path: ptx.to_path_buf(),
             reason: error.to_string(),
         })
     }
+
+    /// The report's file.
+    pub(crate) fn path(self) -> Option<PathBuf> {
+        match self {
+            Made::Report(written) => Some(written.path),
+            Made::Refused(_) | Made::Nothing => None,
+        }
+    }
+}
+
+/// A report and the file that it was written to.
+pub(crate) struct Written {
+    path: PathBuf,
+    report: Report,
+}
+
+impl Written {
+    /// What is not allowed in what `ptxas` made of the PTX.
+    fn lint(&self, text: &str, levels: &Levels) -> Result<Vec<Finding>, ParseError> {
+        losses::check(&self.report, text, levels)
+    }
 }
 
 /// Writes the report of the PTX file `path` beside it. Where the one there is of the same PTX, `ptxas` does not run
-/// again, but the occupancy is worked out anew: the rules may have changed, and what they are called. `None` where
-/// there is no `ptxas`, or it does not know the architecture.
+/// again, but the occupancy is worked out anew: the rules may have changed, and what they are called.
 pub(crate) fn write_report(
     path: &Path,
     arch: NvvmArch,
     start: &Path,
-) -> Result<Option<Written>, CudaBuilderError> {
+) -> Result<Made, CudaBuilderError> {
     let target = path.with_extension("resources.json");
     let Ok(ptxas) = Tool::Ptxas.find(start) else {
         println!(
@@ -219,7 +251,7 @@ pub(crate) fn write_report(
         nvidia::watch_for_tools();
         // One of an earlier build would describe other kernels.
         let _ = fs::remove_file(&target);
-        return Ok(None);
+        return Ok(Made::Nothing);
     };
     let ptx =
         fs::read_to_string(path).map_err(|error| CudaBuilderError::io("read", path, error))?;
@@ -231,25 +263,31 @@ pub(crate) fn write_report(
     if let Some(mut report) = known.filter(|known| known.key == key) {
         report.work_out_occupancy();
         write_text(&target, &report, there.as_deref())?;
-        return Ok(Some(Written {
+        return Ok(Made::Report(Written {
             path: target,
             report,
         }));
     }
-    let output = match ptxas::run(&ptxas, arch, path)? {
-        Ok(output) => output,
-        Err(refusal) => {
-            let refusal = refusal.trim().replace('\n', "; ");
-            println!("cargo::warning=no resource report for {arch}: {refusal}");
+    let verdict = assembler::assemble(&ptxas, &arch.to_string(), &["-v".as_ref()], path)
+        .map_err(|error| CudaBuilderError::io("run", &ptxas, error))?;
+    let output = match verdict {
+        Verdict::Accepted(output) => output,
+        Verdict::Undecided(why) => {
+            println!("cargo::warning=no resource report for {arch}: {why}");
             nvidia::watch_for_tools();
             let _ = fs::remove_file(&target);
-            return Ok(None);
+            return Ok(Made::Nothing);
+        }
+        Verdict::Refused(complaints) => {
+            nvidia::watch_for_tools();
+            let _ = fs::remove_file(&target);
+            return Ok(Made::Refused(complaints));
         }
     };
     let mut report = Report::parse(arch, &ptx, &output);
     report.key = key;
     write_text(&target, &report, None)?;
-    Ok(Some(Written {
+    Ok(Made::Report(Written {
         path: target,
         report,
     }))

@@ -2,8 +2,10 @@
 //!
 //! [`Module`] is what a text declares: variables with their bytes, and functions whose [`Body`] has
 //! registers, labels and [`Instruction`]s. Names are resolved to numbers, constants to bits, `.loc` lines to
-//! [`Location`]s. Meant for a compiler: nothing is checked that the assembler checks and a compiler can do without.
+//! [`Location`]s. What `ptxas` refuses for its types, modifiers, state spaces, scopes or calls is refused here, too
+//! ([`check`]).
 
+mod check;
 mod error;
 mod instruction;
 mod module;
@@ -11,10 +13,14 @@ mod names;
 mod operand;
 mod parse;
 mod types;
+mod version;
 
+pub use check::check;
 pub use error::ParseError;
 pub use instruction::*;
 pub use module::*;
 pub use operand::*;
 pub use parse::{parse, parse_undeclared};
 pub use types::*;
+
+pub(crate) use parse::is_special;

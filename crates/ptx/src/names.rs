@@ -22,7 +22,7 @@ macro_rules! named {
         }
 
         impl crate::instruction::Visit for $name {
-            fn visit(&self, _: &mut dyn FnMut(crate::instruction::Named)) {}
+            fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
         }
     };
 }

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use cuda_builder::NvvmArch;
-use cuda_builder::nvidia::{NoTool, Tool};
+use cuda_builder::nvidia::Tool;
 use cuda_builder::resources::Report;
 
 use super::{KernelsError, names, not_embedded};
@@ -50,7 +50,7 @@ pub fn machine_code(
 /// [`KernelsError::NoTool`]: `ptxas` or `nvdisasm` is not installed; [`KernelsError::Tool`]: one of them
 /// refuses the PTX; [`KernelsError::Io`]: its files cannot be written to the folder for temporary files.
 pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsError> {
-    let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
+    let (ptxas, nvdisasm) = (Tool::Ptxas.find_here()?, Tool::Nvdisasm.find_here()?);
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     let cubin = folder.path().join("kernels.cubin");
@@ -148,7 +148,7 @@ fn report_for(
     ptx: &str,
     max_registers: Option<u32>,
 ) -> Result<Report, KernelsError> {
-    let ptxas = find(Tool::Ptxas)?;
+    let ptxas = Tool::Ptxas.find_here()?;
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     fs::write(&source, ptx).map_err(io("write", &source))?;
@@ -167,13 +167,6 @@ fn assembled_for(arch: u32, ptx: &str) -> String {
         Some(target) => format!("-arch={target}"),
         None => format!("-arch=sm_{arch}"),
     }
-}
-
-/// A tool, searched from here and from where this program is.
-fn find(tool: Tool) -> Result<PathBuf, NoTool> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let program = std::env::current_exe().unwrap_or_default();
-    tool.find(&here).or_else(|_| tool.find(&program))
 }
 
 /// The architecture's PTX, or the newest.

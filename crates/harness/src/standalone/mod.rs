@@ -28,6 +28,7 @@
 //! ```
 
 mod argument;
+mod assembler;
 mod description;
 mod element;
 mod run;
@@ -37,6 +38,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use argument::Argument;
+pub use assembler::Refusal;
 pub use description::{Description, Extents, Launch, Output};
 pub use element::Element;
 pub use run::{After, Change, Standalone};
@@ -64,6 +66,14 @@ pub enum StandaloneError {
         path: PathBuf,
         /// What is not understood.
         error: ptx::ParseError,
+    },
+    /// `ptxas` refuses a file.
+    #[error("{}: {refusal}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// What for.
+        refusal: Refusal,
     },
     /// The driver refuses, or the kernel failed.
     #[error(transparent)]

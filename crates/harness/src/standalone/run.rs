@@ -7,7 +7,7 @@ use std::path::Path;
 use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
 
 use super::argument::{Contents, Kind};
-use super::{Element, Launch, Output, StandaloneError, signature};
+use super::{Element, Launch, Output, StandaloneError, assembler, signature};
 use crate::driver::{
     Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, read_whole,
 };
@@ -121,8 +121,8 @@ impl Standalone {
     /// Reads the file, and compares the description with the kernel.
     ///
     /// # Errors
-    /// The file cannot be read or is no PTX ([`StandaloneError::File`], [`StandaloneError::Ptx`]), or the
-    /// description is not the kernel's ([`StandaloneError::Usage`]).
+    /// The file cannot be read or is no PTX ([`StandaloneError::File`], [`StandaloneError::Ptx`]), `ptxas` is installed
+    /// and refuses it ([`StandaloneError::Refused`]), or the description is not the kernel's ([`StandaloneError::Usage`]).
     pub fn read(launch: Launch) -> Result<Standalone, StandaloneError> {
         let path = &launch.file;
         let text = read_whole(path, MAX_IMAGE_BYTES).map_err(|error| StandaloneError::File {
@@ -136,6 +136,12 @@ impl Standalone {
         })?;
         let of_file = |error| StandaloneError::Usage(format!("{}: {error}", path.display()));
         let kernel = signature::kernel(&module, launch.kernel.as_deref()).map_err(of_file)?;
+        if let Some(refusal) = assembler::refusal(path, &text, &kernel.name) {
+            return Err(StandaloneError::Refused {
+                path: path.clone(),
+                refusal,
+            });
+        }
         signature::check(kernel, &launch.arguments).map_err(StandaloneError::Usage)?;
         let is_buffer = |place: usize| {
             let argument = launch.arguments.get(place);

@@ -25,6 +25,7 @@ mod places;
 mod rewrite;
 mod scanner;
 mod spaces;
+mod version;
 
 use std::collections::HashSet;
 
@@ -87,10 +88,11 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
             rewrite::global_atomics(&module, function, spaces, &mut edits);
         }
     }
-    Ok(Processed {
-        text: panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?,
-        findings: findings(&module, &spaces, &descriptions, options),
-    })
+    let text = panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?;
+    let text = version::raised(text);
+    let mut findings = findings(&module, &spaces, &descriptions, options);
+    findings.extend(lints::by_parser(&text, &options.sources, &options.levels)?);
+    Ok(Processed { text, findings })
 }
 
 /// The names of the entries that run an instruction, themselves or by the functions that they call. None of a text

@@ -1,29 +1,6 @@
-//! Runs `ptxas -v` and reads what it says.
-
-use std::path::Path;
-use std::process::Command;
+//! Reads what `ptxas -v` says.
 
 use super::{ConstantBank, KernelResources};
-use crate::{CudaBuilderError, NvvmArch};
-
-/// What `ptxas -v` says of the PTX, or else why it refuses.
-pub(super) fn run(
-    ptxas: &Path,
-    arch: NvvmArch,
-    ptx: &Path,
-) -> Result<Result<String, String>, CudaBuilderError> {
-    let output = Command::new(ptxas)
-        .args(["-v", &format!("-arch={arch}"), "-o", "/dev/null"])
-        .arg(ptx)
-        .output()
-        .map_err(|error| CudaBuilderError::io("run", ptxas, error))?;
-    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    Ok(if output.status.success() {
-        Ok(text)
-    } else {
-        Err(text)
-    })
-}
 
 /// Reads the resources of each entry. The lines of a kernel follow one that says it is compiled:
 ///

@@ -307,3 +307,102 @@ fn tensor_cores_that_wait() {
     let bound = registers("max_threads = 256, min_blocks = 1");
     assert_eq!(found("fixture-bound-registers", &bound), "");
 }
+
+/// What the lint says of kernels that a build without `ptxas` refuses too, and one with it: the first line of each.
+fn refusals(name: &str, kernels: &str) -> Vec<String> {
+    let found = findings(name, Lint::PtxasRefuses, kernels);
+    assert!(found.iter().all(|it| it.severity == Severity::Error));
+    found.iter().map(ToString::to_string).collect()
+}
+
+/// The kernels of building.md's finding are safe Rust: LLVM keeps the atomic where it keeps the array.
+#[test]
+fn a_compare_exchange_in_the_threads_own_memory_is_refused_with_advice() {
+    let kernels = "use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+fn count(n: u32, bins: &[AtomicU32; 10]) {
+    let _ = bins[(n % 10) as usize].fetch_update(Relaxed, Relaxed, |v| v.checked_add(1));
+}
+#[kernel] pub fn faulty(x: &[u32], mut y: Output<u32>) {
+    for (x, y) in y.own_with(x) {
+        let bins = [const { AtomicU32::new(0) }; 10];
+        count(*x, &bins);
+        *y = bins[(*x % 7) as usize].load(Relaxed);
+    }
+}";
+    let found = refusals("fixture-local-atomic", kernels);
+    assert!(!found.is_empty(), "it is refused");
+    for finding in found {
+        assert!(
+            finding.starts_with("kernel faulty, src/lib.rs:"),
+            "{finding}"
+        );
+        assert!(
+            finding.contains(": ptxas-refuses: no GPU loads this PTX"),
+            "{finding}"
+        );
+        assert!(
+            finding.contains("`atom.relaxed.sys.local.cas.b32`"),
+            "{finding}"
+        );
+        assert!(
+            finding.contains("use a plain variable or `Cell`"),
+            "{finding}"
+        );
+    }
+}
+
+#[test]
+fn more_shared_memory_than_a_block_has_is_refused() {
+    let kernel = |elements: u32| {
+        format!(
+            "#[kernel(block = [64])] pub unsafe fn faulty(y: *mut u32) {{
+    let s = shared_array![u32; {elements}];
+    let t = thread::thread_idx_x() as usize;
+    unsafe {{ *s.add({elements} - 64 + t) = t as u32 }};
+    thread::sync_threads();
+    unsafe {{ *y.add(t) = *s.add({elements} - 1 - t) }};
+}}"
+        )
+    };
+    let found = refusals("fixture-big-shared", &kernel(15_000));
+    let [finding] = &found[..] else {
+        panic!("one finding, not {found:#?}");
+    };
+    assert!(
+        finding.starts_with("kernel faulty, src/lib.rs:3: ptxas-refuses: "),
+        "{finding}"
+    );
+    assert!(
+        finding.contains("60000 bytes of static shared memory; a block has 49152"),
+        "{finding}"
+    );
+    assert_eq!(refusals("fixture-all-shared", &kernel(12_288)), [""; 0]);
+}
+
+/// Inline assembly that this crate's parser takes as `ptxas` does not: of a feature that its architecture lacks.
+#[test]
+fn what_only_ptxas_refuses_is_refused_where_it_is_found() {
+    let kernels = "#[kernel] pub unsafe fn faulty(y: *mut u32) {
+    let x: u32;
+    unsafe { core::arch::asm!(\"redux.sync.min.f32 {0}, {0}, -1;\", out(reg32) x) };
+    unsafe { *y = x };
+}";
+    let found = refusals("fixture-redux", kernels);
+    let [finding] = &found[..] else {
+        panic!("one finding, not {found:#?}");
+    };
+    assert!(
+        finding.starts_with("kernel faulty, src/lib.rs:5: ptxas-refuses: "),
+        "{finding}"
+    );
+    assert!(
+        finding.contains("ptxas: ") && finding.contains("redux"),
+        "{finding}"
+    );
+    let folder = kernel_crate("fixture-redux-allowed", kernels);
+    let allowed = build(&folder)
+        .lint(Lint::PtxasRefuses, Level::Allow)
+        .build_all();
+    let allowed = allowed.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(allowed[0].resources, None, "there is nothing to report");
+}

@@ -1,6 +1,6 @@
 //! Asynchronous copies.
 
-use crate::instruction::{Visit, operations};
+use crate::instruction::{Visit, Wanted, operations};
 use crate::names::named;
 use crate::{Address, AtomicOperator, Operand, Predicate, PrefetchSize, Space, Type};
 
@@ -34,9 +34,13 @@ pub enum Completion {
 }
 
 impl Visit for Completion {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
         if let Self::Mbarrier(address) = self {
-            address.visit(visitor);
+            address.visit(Wanted::Address, visitor);
         }
     }
 }
@@ -68,7 +72,11 @@ pub enum TensorCopy {
 }
 
 impl Visit for TensorCopy {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
         match self {
             Self::Load {
                 destination: address,
@@ -78,7 +86,7 @@ impl Visit for TensorCopy {
             | Self::Reduce {
                 source: address, ..
             } => {
-                address.visit(visitor);
+                address.visit(Wanted::Address, visitor);
             }
             Self::Prefetch => {}
         }
@@ -93,7 +101,7 @@ operations! {
         /// `.L2::128B` and the like.
         pub prefetch: Option<PrefetchSize>,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
         /// Where to, shared.
         pub destination: Address,
         /// Where from, global.
@@ -101,7 +109,7 @@ operations! {
         /// Bytes that are written.
         pub size: u32,
         /// Bytes that are read; the rest is zero.
-        pub source_size: Option<Operand>,
+        pub source_size: Option<Operand> as Wanted::WORD,
         /// Where it is true nothing is read and all is zero.
         pub ignore_source: Option<Predicate>,
     }
@@ -127,15 +135,15 @@ operations! {
         /// Where from.
         pub source: Address,
         /// Bytes, a multiple of 16.
-        pub size: Operand,
+        pub size: Operand as Wanted::WORD,
         /// How it says that it is done.
         pub completion: Completion,
         /// `.multicast::cluster`: a mask of blocks.
-        pub multicast: Option<Operand>,
+        pub multicast: Option<Operand> as Wanted::Exactly(Type::B16),
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
         /// `.cp_mask`: which of 16 bytes are written.
-        pub byte_mask: Option<Operand>,
+        pub byte_mask: Option<Operand> as Wanted::Exactly(Type::B16),
     }
 
     /// A copy of many elements that combines them with those at the destination.
@@ -155,11 +163,11 @@ operations! {
         /// Where from.
         pub source: Address,
         /// Bytes, a multiple of 16.
-        pub size: Operand,
+        pub size: Operand as Wanted::WORD,
         /// How it says that it is done.
         pub completion: Completion,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
     }
 
     /// A hint to fetch many bytes into L2.
@@ -167,9 +175,9 @@ operations! {
         /// Where from, global.
         pub source: Address,
         /// Bytes, a multiple of 16.
-        pub size: Operand,
+        pub size: Operand as Wanted::WORD,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
     }
 
     /// A copy of a part of a tensor.
@@ -183,17 +191,17 @@ operations! {
         /// The tensor's descriptor.
         pub tensor_map: Address,
         /// Innermost first.
-        pub coordinates: Vec<Operand>,
+        pub coordinates: Vec<Operand> as Wanted::WORD,
         /// `im2col`: offsets, or the width's half and offset.
-        pub offsets: Vec<Operand>,
+        pub offsets: Vec<Operand> as Wanted::Exactly(Type::B16),
         /// How it says that it is done; None for a prefetch.
         pub completion: Option<Completion>,
         /// `.multicast::cluster`: a mask of blocks.
-        pub multicast: Option<Operand>,
+        pub multicast: Option<Operand> as Wanted::Exactly(Type::B16),
         /// `.cta_group::1`, `::2`.
         pub block_group: Option<u32>,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
     }
 
     /// Waits until at most so many groups are left.

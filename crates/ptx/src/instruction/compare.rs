@@ -1,8 +1,9 @@
 //! Comparison, selection and logic.
 
-use crate::instruction::operations;
+use crate::instruction::types::{self, fits, one_of};
+use crate::instruction::{Wanted, operations};
 use crate::names::named;
-use crate::{Operand, Predicate, Reg, Type, Wrap};
+use crate::{Kind, Operand, Predicate, Reg, Type, Wrap};
 
 named! {
     /// A relation of two values.
@@ -78,8 +79,12 @@ pub struct Combination {
 }
 
 impl crate::instruction::Visit for Combination {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
-        self.with.visit(visitor);
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
+        self.with.visit(Wanted::PREDICATE, visitor);
     }
 }
 
@@ -97,11 +102,11 @@ operations! {
         /// `.ftz`.
         pub ftz: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*destination),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*source),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*source),
     }
 
     /// A comparison, as a predicate.
@@ -115,13 +120,13 @@ operations! {
         /// `.ftz`.
         pub ftz: bool,
         /// The answer; None: `_`.
-        pub p: Option<Reg>,
+        pub p: Option<Reg> as Wanted::PREDICATE,
         /// Its negation before it is combined, combined the same way.
-        pub q: Option<Reg>,
+        pub q: Option<Reg> as Wanted::PREDICATE,
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// a where c is true, else b.
@@ -129,11 +134,11 @@ operations! {
         /// Of d, a and b.
         pub ty: Type,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Taken where c is true.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Taken where c is false.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// A predicate register or an immediate.
         pub c: Predicate,
     }
@@ -147,13 +152,13 @@ operations! {
         /// `.ftz`.
         pub ftz: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Taken where c >= 0.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Taken otherwise, also where c is NaN.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// What is looked at.
-        pub c: Operand,
+        pub c: Operand as Wanted::Exactly(*selector),
     }
 
     /// Any function of three bits, on 32 of them.
@@ -161,15 +166,15 @@ operations! {
         /// Its table: bit (a << 2 | b << 1 | c).
         pub table: u8,
         /// Destination; None: `_`.
-        pub d: Option<Reg>,
+        pub d: Option<Reg> as Wanted::BITS,
         /// Whether d is not zero, combined with a predicate.
-        pub p: Option<Reg>,
+        pub p: Option<Reg> as Wanted::PREDICATE,
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::BITS,
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::BITS,
         /// Third source.
-        pub c: Operand,
+        pub c: Operand as Wanted::BITS,
         /// What p is combined with, by `.and` or `.or`.
         pub combination: Option<Combination>,
     }
@@ -181,12 +186,68 @@ operations! {
         /// What happens to amounts above 32 (clamp) or 31 (wrap).
         pub wrap: Wrap,
         /// Destination, `b32`.
-        pub d: Reg,
+        pub d: Reg as Wanted::BITS,
         /// The lower half.
-        pub a: Operand,
+        pub a: Operand as Wanted::BITS,
         /// The upper half.
-        pub b: Operand,
+        pub b: Operand as Wanted::BITS,
         /// How far, `u32`.
-        pub c: Operand,
+        pub c: Operand as Wanted::WORD,
+    }
+}
+
+/// Whether a relation is one of such values, and subnormals may be flushed.
+fn compares(comparison: Comparison, ty: Type, ftz: bool) -> Result<(), String> {
+    use Comparison as C;
+    let known = match ty.kind() {
+        Kind::Bits => matches!(comparison, C::Eq | C::Ne),
+        Kind::Signed => matches!(comparison, C::Eq | C::Ne | C::Lt | C::Le | C::Gt | C::Ge),
+        Kind::Unsigned => matches!(
+            comparison,
+            C::Eq | C::Ne | C::Lt | C::Le | C::Gt | C::Ge | C::Lo | C::Ls | C::Hi | C::Hs
+        ),
+        _ => !matches!(comparison, C::Lo | C::Ls | C::Hi | C::Hs),
+    };
+    fits(known, comparison.name(), ty)?;
+    let flushes = matches!(ty, Type::F16 | Type::F16x2 | Type::F32);
+    fits(!ftz || flushes, "ftz", ty)
+}
+
+impl Set {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        one_of(self.source, types::COMPARABLE)?;
+        one_of(self.destination, self.destinations())?;
+        compares(self.comparison, self.source, self.ftz)
+    }
+
+    /// Where the answer may go, by what is compared.
+    const fn destinations(&self) -> &'static [Type] {
+        use Type::*;
+        match self.source {
+            F16 | Bf16 => &[U16, S16, U32, S32, F16, Bf16],
+            F16x2 => &[U32, S32, F16x2],
+            Bf16x2 => &[U32, S32, Bf16x2],
+            _ => &[U32, S32, F32, F16, Bf16],
+        }
+    }
+}
+
+impl Setp {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        if self.q.is_some() && matches!(self.ty, Type::F16 | Type::Bf16) {
+            return Err(format!("`.{}` has one answer", self.ty.name()));
+        }
+        compares(self.comparison, self.ty, self.ftz)
+    }
+}
+
+impl Slct {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        one_of(self.selector, &[Type::S32, Type::F32])?;
+        fits(
+            !self.ftz || self.selector == Type::F32,
+            "ftz",
+            self.selector,
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Branches, calls and what else concerns the thread itself.
 
-use crate::instruction::{Visit, operations};
+use crate::instruction::{Named, Visit, Wanted, operations};
 use crate::{Access, Address, Base, FunctionId, LabelId, Operand, Reg, Symbol, Type};
 
 /// What a call reaches.
@@ -27,14 +27,12 @@ pub enum IndirectTargets {
 }
 
 impl Visit for Callee {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         match self {
             Self::Direct(function) => {
-                visitor(crate::instruction::Named::Symbol(Symbol::Function(
-                    *function,
-                )));
+                visitor(Named::Symbol(Symbol::Function(*function), Wanted::Any));
             }
-            Self::Indirect { address, .. } => address.visit(visitor),
+            Self::Indirect { address, .. } => address.visit(Wanted::Pointer, visitor),
         }
     }
 }
@@ -51,12 +49,9 @@ pub enum Returned {
 }
 
 impl Visit for Returned {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         if let Self::Register(register) = self {
-            visitor(crate::instruction::Named::Register(
-                Access::Define,
-                *register,
-            ));
+            visitor(Named::Register(Access::Define, *register, Wanted::Any));
         }
     }
 }
@@ -75,7 +70,7 @@ operations! {
         /// `.uni`: all active lanes go the same way.
         pub uniform: bool,
         /// Which one, `u32`.
-        pub index: Operand,
+        pub index: Operand as Wanted::WORD,
         /// The list: an index into [`Body::branch_targets`](crate::Body::branch_targets).
         pub targets: u32,
     }
@@ -119,7 +114,7 @@ operations! {
         /// `u32` or `u64`.
         pub ty: Type,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
     }
 
     /// The stack pointer, from a.
@@ -127,7 +122,7 @@ operations! {
         /// `u32` or `u64`.
         pub ty: Type,
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// Bytes of the stack.
@@ -135,9 +130,9 @@ operations! {
         /// `u32` or `u64`: of d and a.
         pub ty: Type,
         /// Their address, in local memory.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// How many.
-        pub size: Operand,
+        pub size: Operand as Wanted::Exactly(*ty),
         /// Alignment, where it is given.
         pub alignment: Option<u32>,
     }
@@ -171,15 +166,15 @@ pub enum Argument {
 }
 
 impl Visit for Argument {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         match self {
             Self::Value(operand) | Self::Negated(operand) => either(*operand, visitor),
-            Self::List(list) => list.visit(visitor),
+            Self::List(list) => list.visit(Wanted::Any, visitor),
             Self::Address(address, rest) => {
                 if let Base::Register(register) = address.base {
-                    visitor(crate::instruction::Named::Register(Access::Use, register));
+                    visitor(Named::Register(Access::Use, register, Wanted::Any));
                 }
-                rest.visit(visitor);
+                rest.visit(Wanted::Any, visitor);
             }
             Self::Pair(first, second) => {
                 either(*first, visitor);
@@ -190,12 +185,9 @@ impl Visit for Argument {
     }
 }
 
-fn either(operand: Operand, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+fn either(operand: Operand, visitor: &mut dyn FnMut(Named)) {
     if let Operand::Register(register) = operand {
-        visitor(crate::instruction::Named::Register(Access::Use, register));
-        visitor(crate::instruction::Named::Register(
-            Access::Define,
-            register,
-        ));
+        visitor(Named::Register(Access::Use, register, Wanted::Any));
+        visitor(Named::Register(Access::Define, register, Wanted::Any));
     }
 }

@@ -1,6 +1,7 @@
 //! Arithmetic on floating point.
 
-use crate::instruction::operations;
+use crate::instruction::types::{fits, one_of};
+use crate::instruction::{Wanted, operations};
 use crate::names::named;
 use crate::{Operand, Reg, Type};
 
@@ -67,9 +68,9 @@ operations! {
         /// `.ftz`: subnormals count as zero, in and out.
         pub ftz: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// A sum, a difference or a product.
@@ -85,11 +86,11 @@ operations! {
         /// `.sat`: into 0 to 1, NaN to 0.
         pub saturate: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*source),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// a * b + c, rounded once.
@@ -109,13 +110,13 @@ operations! {
         /// `.oob`: 0 where an operand is the out-of-bounds NaN.
         pub oob: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First factor.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*source),
         /// Second factor.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*source),
         /// What is added.
-        pub c: Operand,
+        pub c: Operand as Wanted::Exactly(*ty),
     }
 
     /// A quotient.
@@ -127,11 +128,11 @@ operations! {
         /// `.ftz`.
         pub ftz: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Dividend.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Divisor.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// A reciprocal or a root.
@@ -143,9 +144,9 @@ operations! {
         /// `.ftz`.
         pub ftz: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// The smallest or largest of two or three.
@@ -161,13 +162,13 @@ operations! {
         /// `.abs`: of the magnitudes (three sources).
         pub abs: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// Third source.
-        pub c: Option<Operand>,
+        pub c: Option<Operand> as Wanted::Exactly(*ty),
     }
 
     /// Whether a float is of a class.
@@ -177,12 +178,142 @@ operations! {
         /// The class.
         pub test: FloatTest,
         /// Where the answer goes.
-        pub p: Reg,
+        pub p: Reg as Wanted::PREDICATE,
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 }
 
 impl crate::instruction::Visit for Precision {
-    fn visit(&self, _: &mut dyn FnMut(crate::instruction::Named)) {}
+    fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
+}
+
+/// Types whose subnormals `.ftz` may flush.
+const fn flushes(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::F16x2 | Type::F32 | Type::F32x2)
+}
+
+const fn is_half(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2)
+}
+
+/// The directions in which arithmetic rounds; of halves only to nearest.
+fn rounds(rounding: Rounding, ty: Type) -> Result<(), String> {
+    let known = match rounding {
+        Rounding::Rn => true,
+        Rounding::Rz | Rounding::Rm | Rounding::Rp => !is_half(ty),
+        _ => false,
+    };
+    fits(known, rounding.name(), ty)
+}
+
+/// `f32`, or of arithmetic with a source of 16 bits that source.
+fn mixes(source: Type, ty: Type) -> Result<(), String> {
+    let mixed = ty == Type::F32 && matches!(source, Type::F16 | Type::Bf16);
+    fits(source == ty || mixed, source.name(), ty)
+}
+
+fn flushed(ftz: bool, ty: Type) -> Result<(), String> {
+    fits(!ftz || flushes(ty), "ftz", ty)
+}
+
+/// `.sat` of floats.
+fn saturated(saturate: bool, ty: Type) -> Result<(), String> {
+    let takes = matches!(ty, Type::F16 | Type::F16x2 | Type::F32);
+    fits(!saturate || takes, "sat", ty)
+}
+
+impl FloatUnary {
+    /// `abs`, `neg`.
+    pub(super) fn rule(&self) -> Result<(), String> {
+        fits(self.ty != Type::F32x2, "f32x2", self.ty)?;
+        flushed(self.ftz, self.ty)
+    }
+
+    /// `ex2`: of `bf16` subnormals are always flushed, and it says so; of `f16` they never are.
+    pub(super) fn exponent_rule(&self) -> Result<(), String> {
+        match self.ty {
+            Type::Bf16 | Type::Bf16x2 if !self.ftz => {
+                Err(format!("`.{}` takes `.ftz`", self.ty.name()))
+            }
+            Type::F16 | Type::F16x2 => fits(!self.ftz, "ftz", self.ty),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn tangent_rule(&self) -> Result<(), String> {
+        fits(!self.ftz, "ftz", self.ty)
+    }
+}
+
+impl FloatBinary {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        self.rounding.map_or(Ok(()), |it| rounds(it, self.ty))?;
+        mixes(self.source, self.ty)?;
+        flushed(self.ftz, self.ty)?;
+        saturated(self.saturate, self.ty)
+    }
+}
+
+impl Fma {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        // `ptxas` takes each direction of `bf16`, of which the manual knows one.
+        match self.ty {
+            Type::Bf16 | Type::Bf16x2 => rounds(self.rounding, Type::F32)?,
+            ty => rounds(self.rounding, ty)?,
+        }
+        mixes(self.source, self.ty)?;
+        flushed(self.ftz, self.ty)?;
+        saturated(self.saturate, self.ty)?;
+        fits(!self.relu || is_half(self.ty), "relu", self.ty)?;
+        fits(!self.oob || is_half(self.ty), "oob", self.ty)
+    }
+}
+
+/// Approximations are of `f32`.
+fn precise(precision: Precision, ty: Type) -> Result<(), String> {
+    match precision {
+        Precision::Approximate => fits(ty == Type::F32, "approx", ty),
+        Precision::Full => fits(ty == Type::F32, "full", ty),
+        Precision::Rounded(rounding) => rounds(rounding, ty),
+    }
+}
+
+impl FloatDiv {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        precise(self.precision, self.ty)?;
+        flushed(self.ftz, self.ty)
+    }
+}
+
+impl FloatRoot {
+    /// `rcp`: the one approximation of `f64` flushes subnormals.
+    pub(super) fn reciprocal_rule(&self) -> Result<(), String> {
+        fits(self.precision != Precision::Full, "full", self.ty)?;
+        match self.precision {
+            Precision::Approximate if self.ftz => Ok(()),
+            precision => precise(precision, self.ty),
+        }
+    }
+
+    /// `sqrt`.
+    pub(super) fn root_rule(&self) -> Result<(), String> {
+        fits(self.precision != Precision::Full, "full", self.ty)?;
+        precise(self.precision, self.ty)?;
+        flushed(self.ftz, self.ty)
+    }
+}
+
+impl FloatMinMax {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        fits(self.ty != Type::F32x2, "f32x2", self.ty)?;
+        flushed(self.ftz, self.ty)?;
+        let magnitudes = self.xorsign_abs || self.abs;
+        fits(!self.nan || self.ty != Type::F64, "NaN", self.ty)?;
+        fits(!magnitudes || self.ty != Type::F64, "abs", self.ty)?;
+        match self.c {
+            Some(_) => one_of(self.ty, &[Type::F32]),
+            None => Ok(()),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Arithmetic on integers and bits.
 
-use crate::instruction::operations;
+use crate::instruction::types::{fits, one_of};
+use crate::instruction::{Named, Visit, Wanted, operations};
 use crate::names::named;
 use crate::{Operand, Reg, Type};
 
@@ -32,9 +33,9 @@ operations! {
         /// Of a, and of d unless the operation says otherwise.
         pub ty: Type,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// d = f(a, b).
@@ -42,11 +43,11 @@ operations! {
         /// Of d, a and b.
         pub ty: Type,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// d = f(a, b, c).
@@ -54,13 +55,13 @@ operations! {
         /// Of d, a, b and c (of `bfe`, b and c are 32 bits).
         pub ty: Type,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// Third source.
-        pub c: Operand,
+        pub c: Operand as Wanted::Exactly(*ty),
     }
 
     /// A sum or difference of integers.
@@ -74,11 +75,11 @@ operations! {
         /// `.cc`: the carry or borrow is kept.
         pub carry_out: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// A product.
@@ -88,11 +89,11 @@ operations! {
         /// Which part of it.
         pub half: Half,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as product(*ty, *half),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// A product and a sum.
@@ -108,13 +109,13 @@ operations! {
         /// `.cc`: the carry is kept.
         pub carry_out: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as product(*ty, *half),
         /// First factor.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second factor.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// What is added.
-        pub c: Operand,
+        pub c: Operand as product(*ty, *half),
     }
 
     /// A product of the lower 24 bits: bits 0 to 31 of the 48, or 16 to 47.
@@ -124,11 +125,11 @@ operations! {
         /// [`Half::Lo`] or [`Half::Hi`].
         pub half: Half,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First factor.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second factor.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// A product of the lower 24 bits and a sum.
@@ -140,13 +141,13 @@ operations! {
         /// `.sat` (of `.hi.s32`).
         pub saturate: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First factor.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second factor.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// What is added.
-        pub c: Operand,
+        pub c: Operand as Wanted::Exactly(*ty),
     }
 
     /// The smaller or larger of two integers.
@@ -156,11 +157,11 @@ operations! {
         /// `.relu`: 0 where it is negative.
         pub relu: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
     }
 
     /// The position of the most significant bit that is not the sign's.
@@ -170,21 +171,21 @@ operations! {
         /// `.shiftamt`: how far to shift left to bring it to the top.
         pub shift_amount: bool,
         /// Destination; all bits set where there is none.
-        pub d: Reg,
+        pub d: Reg as Wanted::WORD,
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// The n-th set bit of a mask.
     pub struct Fns {
         /// Destination; all bits set where there is none.
-        pub d: Reg,
+        pub d: Reg as Wanted::BITS,
         /// The mask, `b32`.
-        pub mask: Operand,
+        pub mask: Operand as Wanted::WORD,
         /// The bit to begin at, `b32`.
-        pub base: Operand,
+        pub base: Operand as Wanted::WORD,
         /// Which one, `s32`.
-        pub offset: Operand,
+        pub offset: Operand as Wanted::WORD,
     }
 
     /// b with its bits from c on replaced by the lower bits of a.
@@ -192,15 +193,15 @@ operations! {
         /// `b32` or `b64`: of f, a and b.
         pub ty: Type,
         /// Destination (the manual's f).
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// What is put in.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// What it is put into.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*ty),
         /// First bit, `u32`.
-        pub position: Operand,
+        pub position: Operand as Wanted::WORD,
         /// How many bits, `u32`.
-        pub length: Operand,
+        pub length: Operand as Wanted::WORD,
     }
 
     /// The lower b bits of a, extended.
@@ -210,11 +211,11 @@ operations! {
         /// What happens to a b above 31.
         pub wrap: Wrap,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// How many bits, `u32`.
-        pub b: Operand,
+        pub b: Operand as Wanted::WORD,
     }
 
     /// b set bits from bit a on.
@@ -222,11 +223,11 @@ operations! {
         /// What happens to amounts above 31.
         pub wrap: Wrap,
         /// Destination, `b32`.
-        pub d: Reg,
+        pub d: Reg as Wanted::BITS,
         /// First bit.
-        pub a: Operand,
+        pub a: Operand as Wanted::BITS,
         /// How many.
-        pub b: Operand,
+        pub b: Operand as Wanted::BITS,
     }
 
     /// c plus the products of the bytes of b with the bytes or halfwords of a.
@@ -238,12 +239,145 @@ operations! {
         /// `.hi` of `dp2a`: the upper two bytes of b count. [`Half::Lo`] for `dp4a`.
         pub half: Half,
         /// Destination, `s32` unless both types are `u32`.
-        pub d: Reg,
+        pub d: Reg as Wanted::WORD,
         /// First source.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*a_type),
         /// Second source.
-        pub b: Operand,
+        pub b: Operand as Wanted::Exactly(*b_type),
         /// What is added.
-        pub c: Operand,
+        pub c: Operand as Wanted::WORD,
+    }
+}
+
+/// Payloads whose operands depend on the operation too.
+macro_rules! visited_as {
+    ($($name:ident: $count:literal, $($field:ident),*;)*) => {
+        $(impl $name {
+            /// Visits its operands, of which the operation takes these.
+            pub(super) fn visit_as(&self, wanted: [Wanted; $count], visitor: &mut dyn FnMut(Named)) {
+                let [$($field),*] = wanted;
+                $(self.$field.visit($field, visitor);)*
+            }
+        })*
+    };
+}
+
+visited_as! {
+    Unary: 2, d, a;
+    Binary: 3, d, a, b;
+    Ternary: 4, d, a, b, c;
+}
+
+/// `popc`, `clz`.
+pub(super) const fn counted(it: &Unary) -> [Wanted; 2] {
+    [Wanted::WORD, Wanted::Exactly(it.ty)]
+}
+
+/// `mov`.
+pub(super) const fn moved(it: &Unary) -> [Wanted; 2] {
+    [Wanted::Exactly(it.ty), Wanted::Moved(it.ty)]
+}
+
+/// `movmatrix`: a register has two elements.
+pub(super) const fn fragment(_: &Unary) -> [Wanted; 2] {
+    [Wanted::BITS, Wanted::BITS]
+}
+
+/// `shl`, `shr`.
+pub(super) const fn shifted(it: &Binary) -> [Wanted; 3] {
+    let ty = Wanted::Exactly(it.ty);
+    [ty, ty, Wanted::WORD]
+}
+
+/// `bfe`.
+pub(super) const fn extracted(it: &Ternary) -> [Wanted; 4] {
+    let ty = Wanted::Exactly(it.ty);
+    [ty, ty, Wanted::WORD, Wanted::WORD]
+}
+
+/// The result of a product: all of it is twice as wide as its factors.
+const fn product(ty: Type, half: Half) -> Wanted {
+    Wanted::Exactly(match (half, ty) {
+        (Half::Wide, Type::U16) => Type::U32,
+        (Half::Wide, Type::S16) => Type::S32,
+        (Half::Wide, Type::U32) => Type::U64,
+        (Half::Wide, Type::S32) => Type::S64,
+        _ => ty,
+    })
+}
+
+/// `.cc` keeps a carry of 32 or 64 bits.
+fn carry(kept: bool, ty: Type) -> Result<(), String> {
+    fits(!kept || matches!(ty.bits(), 32 | 64), "cc", ty)
+}
+
+/// `.sat` of a product is that of its upper half.
+fn saturation(saturate: bool, half: Half, ty: Type) -> Result<(), String> {
+    fits(
+        !saturate || (half == Half::Hi && ty == Type::S32),
+        "sat",
+        ty,
+    )
+}
+
+impl IntegerSum {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let carries = self.carry_in || self.carry_out;
+        if carries {
+            one_of(self.ty, super::types::INTEGERS)?;
+        }
+        fits(
+            !self.saturate || (self.ty == Type::S32 && !carries),
+            "sat",
+            self.ty,
+        )?;
+        carry(self.carry_out, self.ty)
+    }
+}
+
+impl IntegerMul {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        fits(
+            self.half != Half::Wide || self.ty.bits() < 64,
+            "wide",
+            self.ty,
+        )
+    }
+}
+
+impl IntegerMad {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let wide = self.half == Half::Wide;
+        fits(!wide || self.ty.bits() < 64, "wide", self.ty)?;
+        fits(!wide || !(self.carry_in || self.carry_out), "wide", self.ty)?;
+        saturation(self.saturate, self.half, self.ty)?;
+        carry(self.carry_out, self.ty)
+    }
+}
+
+impl Mul24 {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        fits(self.half != Half::Wide, "wide", self.ty)
+    }
+}
+
+impl Mad24 {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        fits(self.half != Half::Wide, "wide", self.ty)?;
+        saturation(self.saturate, self.half, self.ty)
+    }
+}
+
+impl IntegerMinMax {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let takes = matches!(self.ty, Type::S32 | Type::S16x2);
+        fits(!self.relu || takes, "relu", self.ty)
+    }
+}
+
+impl DotProduct {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        one_of(self.a_type, super::types::WORDS)?;
+        one_of(self.b_type, super::types::WORDS)
     }
 }

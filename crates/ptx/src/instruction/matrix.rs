@@ -1,6 +1,6 @@
 //! Matrices spread over a warp or four.
 
-use crate::instruction::{Visit, operations};
+use crate::instruction::{Visit, Wanted, operations};
 use crate::names::named;
 use crate::{Access, Address, Operand, Predicate, Reg, Rounding, Space, Type};
 
@@ -83,14 +83,18 @@ pub enum WgmmaSource {
 }
 
 impl Visit for Shape {
-    fn visit(&self, _: &mut dyn FnMut(crate::instruction::Named)) {}
+    fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
 }
 
 impl Visit for WgmmaSource {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
         match self {
-            Self::Registers(registers) => registers.visit(visitor),
-            Self::Descriptor(descriptor) => descriptor.visit(visitor),
+            Self::Registers(registers) => registers.visit(Wanted::Any, visitor),
+            Self::Descriptor(descriptor) => descriptor.visit(Wanted::LONG, visitor),
         }
     }
 }
@@ -100,9 +104,21 @@ impl Visit for WgmmaSource {
 pub struct Accumulator(pub Reg);
 
 impl Visit for Accumulator {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
-        visitor(crate::instruction::Named::Register(Access::Use, self.0));
-        visitor(crate::instruction::Named::Register(Access::Define, self.0));
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
+        visitor(crate::instruction::Named::Register(
+            Access::Use,
+            self.0,
+            Wanted::Any,
+        ));
+        visitor(crate::instruction::Named::Register(
+            Access::Define,
+            self.0,
+            Wanted::Any,
+        ));
     }
 }
 
@@ -258,7 +274,7 @@ operations! {
         /// Of narrow elements.
         pub format: Option<PackedFormat>,
         /// Results.
-        pub d: Vec<Reg>,
+        pub d: Vec<Reg> as Wanted::BITS,
         /// How many matrices: 1, 2 or 4.
         pub count: u8,
         /// Where.
@@ -280,7 +296,7 @@ operations! {
         /// How many matrices: 1, 2 or 4.
         pub count: u8,
         /// Sources.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::BITS,
     }
 
     /// d = a * b + d of four warps, asynchronous.

@@ -1,6 +1,8 @@
 //! Loads, stores, atomics and hints to caches.
 
-use crate::instruction::operations;
+use super::movement::space_is;
+use crate::instruction::types::{fits, one_of};
+use crate::instruction::{Wanted, operations};
 use crate::names::named;
 use crate::{Address, Operand, Reg, Space, Type};
 
@@ -148,7 +150,7 @@ operations! {
         /// `.L2::64B` and the like.
         pub prefetch: Option<PrefetchSize>,
         /// `.L2::cache_hint`: a policy, `b64`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
     }
 
     /// A load.
@@ -168,7 +170,7 @@ operations! {
         /// Of an element in memory.
         pub ty: Type,
         /// 1, 2, 4 or 8 of them, which may be wider than `ty`; None: `_`.
-        pub d: Vec<Option<Reg>>,
+        pub d: Vec<Option<Reg>> as Wanted::among(*ty, d.len()),
         /// Where.
         pub address: Address,
     }
@@ -180,7 +182,7 @@ operations! {
         /// Of an element in memory.
         pub ty: Type,
         /// 1, 2 or 4 of them.
-        pub d: Vec<Option<Reg>>,
+        pub d: Vec<Option<Reg>> as Wanted::among(*ty, d.len()),
         /// Where.
         pub address: Address,
     }
@@ -200,7 +202,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// 1, 2, 4 or 8 values, of which the lower bits are stored.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::among(*ty, a.len()),
     }
 
     /// A store to another block's shared memory that counts at an mbarrier (`st.async.shared::cluster`),
@@ -217,7 +219,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// 1, 2 or 4 values.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::among(*ty, a.len()),
         /// The barrier; none with `Release`.
         pub mbarrier: Option<Address>,
     }
@@ -229,7 +231,7 @@ operations! {
         /// Priorities such as `L2::evict_last`, the primary one first.
         pub priorities: Vec<String>,
         /// Destination, 64 bits.
-        pub d: Reg,
+        pub d: Reg as Wanted::LONG,
         /// Of `range`: where it begins.
         pub address: Option<Address>,
         /// The fraction, the sizes, or the access property.
@@ -243,7 +245,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// Bytes, a multiple of 8.
-        pub size: Operand,
+        pub size: Operand as Wanted::LONG,
     }
 
     /// A reduction into another block's shared memory that counts at an mbarrier.
@@ -261,7 +263,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// The operand.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// The barrier; none with `Release`.
         pub mbarrier: Option<Address>,
     }
@@ -281,15 +283,15 @@ operations! {
         /// `.noftz`: subnormals are kept.
         pub noftz: bool,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
         /// 1, 2, 4 or 8; None: `_`.
-        pub d: Vec<Option<Reg>>,
+        pub d: Vec<Option<Reg>> as Wanted::Exactly(*ty),
         /// Where.
         pub address: Address,
         /// What `cas` compares with.
-        pub comparand: Option<Operand>,
+        pub comparand: Option<Operand> as Wanted::Exactly(*ty),
         /// As many operands as d.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::Exactly(*ty),
     }
 
     /// An atomic that returns nothing.
@@ -307,11 +309,11 @@ operations! {
         /// `.noftz`: subnormals are kept.
         pub noftz: bool,
         /// `.L2::cache_hint`.
-        pub policy: Option<Operand>,
+        pub policy: Option<Operand> as Wanted::LONG,
         /// Where.
         pub address: Address,
         /// 1, 2, 4 or 8 operands.
-        pub a: Vec<Operand>,
+        pub a: Vec<Operand> as Wanted::Exactly(*ty),
     }
 
     /// A hint to fetch a line.
@@ -334,5 +336,160 @@ operations! {
         pub address: Address,
         /// How many: 128.
         pub bytes: Operand,
+    }
+}
+
+/// Memory in which threads can meet: what orders and atomics are of.
+const MET: &[Space] = &[
+    Space::Generic,
+    Space::Global,
+    Space::Shared,
+    Space::SharedCluster,
+];
+
+/// A vector of these elements.
+fn vector(ty: Type, count: usize, space: Space) -> Result<(), String> {
+    let bits = ty.bits() as usize * count;
+    let wide = matches!(space, Space::Global) && bits == 256 && ty.bits() < 128;
+    match count {
+        1 => Ok(()),
+        2 | 4 if bits <= 128 => Ok(()),
+        4 | 8 if wide => Ok(()),
+        _ => Err(format!("`.v{count}` does not go with `.{}`", ty.name())),
+    }
+}
+
+/// The order of a load or a store, its scope and its space.
+fn ordered(order: Order, allowed: Order, scope: Option<Scope>, space: Space) -> Result<(), String> {
+    match order {
+        Order::Weak => return unscoped(order, scope),
+        Order::Volatile => unscoped(order, scope)?,
+        Order::Mmio => {
+            space_is(space, &[Space::Generic, Space::Global])?;
+            if scope.is_some_and(|scope| scope != Scope::System) {
+                return Err("`.mmio` takes the scope `.sys`".to_owned());
+            }
+        }
+        Order::Relaxed => {}
+        _ if order == allowed => {}
+        _ => return Err(format!("it has no `.{}`", order.name())),
+    }
+    if scope.is_none() && order != Order::Volatile {
+        return Err(format!(
+            "`.{}` requires a scope such as `.gpu`",
+            order.name()
+        ));
+    }
+    space_is(space, MET)
+}
+
+fn unscoped(order: Order, scope: Option<Scope>) -> Result<(), String> {
+    match scope {
+        None => Ok(()),
+        Some(scope) => Err(format!(
+            "`.{}` requires an order such as `.relaxed`, and `.{}` is none",
+            scope.name(),
+            order.name()
+        )),
+    }
+}
+
+impl Ld {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        vector(self.ty, self.d.len(), self.space)?;
+        if self.read_only {
+            space_is(self.space, &[Space::Global])?;
+        }
+        ordered(self.order, Order::Acquire, self.scope, self.space)
+    }
+}
+
+impl Ldu {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        vector(self.ty, self.d.len(), Space::Generic)?;
+        space_is(self.space, &[Space::Generic, Space::Global])
+    }
+}
+
+impl St {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        vector(self.ty, self.a.len(), self.space)?;
+        let local = [Space::Local, Space::Param, Space::ParamFunction];
+        space_is(self.space, &[MET, &local].concat())?;
+        ordered(self.order, Order::Release, self.scope, self.space)
+    }
+}
+
+/// The types of what an atomic does to one element, or to several.
+const fn types_of(operator: AtomicOperator, count: usize) -> &'static [Type] {
+    use AtomicOperator as O;
+    use Type::*;
+    match operator {
+        O::Add if count > 1 => &[F16, Bf16, F16x2, Bf16x2, F32],
+        O::Min | O::Max if count > 1 => &[F16, Bf16, F16x2, Bf16x2],
+        O::Add => &[U32, S32, U64, F32, F64, F16, Bf16, F16x2, Bf16x2],
+        O::Min | O::Max => &[U32, S32, U64, S64],
+        O::Inc | O::Dec => &[U32],
+        O::And | O::Or | O::Xor => &[B32, B64],
+        O::Exchange => &[B32, B64, B128],
+        O::CompareAndSwap => &[B16, B32, B64, B128],
+    }
+}
+
+fn atomic(
+    operator: AtomicOperator,
+    ty: Type,
+    count: usize,
+    noftz: bool,
+    space: Space,
+) -> Result<(), String> {
+    space_is(space, MET)?;
+    one_of(ty, types_of(operator, count))?;
+    let half = ty.is_float() && !matches!(ty, Type::F32 | Type::F64);
+    match (half, noftz) {
+        (true, false) => Err(format!("`.{}` requires `.noftz`", ty.name())),
+        (false, true) => fits(false, "noftz", ty),
+        _ => Ok(()),
+    }
+}
+
+impl Atom {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let known = [
+            Order::Relaxed,
+            Order::Acquire,
+            Order::Release,
+            Order::AcquireRelease,
+        ];
+        if let Some(order) = self.order.filter(|order| !known.contains(order)) {
+            return Err(format!("it has no `.{}`", order.name()));
+        }
+        atomic(self.operator, self.ty, self.a.len(), self.noftz, self.space)
+    }
+}
+
+impl Red {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let known = [Order::Relaxed, Order::Release];
+        if let Some(order) = self.order.filter(|order| !known.contains(order)) {
+            return Err(format!("it has no `.{}`", order.name()));
+        }
+        let swaps = [AtomicOperator::Exchange, AtomicOperator::CompareAndSwap];
+        if swaps.contains(&self.operator) {
+            return Err(format!(
+                "it has no `.{}`, which returns a value",
+                self.operator.name()
+            ));
+        }
+        atomic(self.operator, self.ty, self.a.len(), self.noftz, self.space)
+    }
+}
+
+impl Prefetch {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        match self.level {
+            Some(_) => space_is(self.space, &[Space::Generic, Space::Global, Space::Local]),
+            None => Ok(()),
+        }
     }
 }

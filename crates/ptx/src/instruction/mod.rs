@@ -12,8 +12,10 @@ mod matrix;
 mod memory;
 mod movement;
 mod synchronisation;
+mod types;
 mod video;
 mod visit;
+mod wanted;
 
 pub use asynchronous::*;
 pub use compare::*;
@@ -28,7 +30,10 @@ pub use video::*;
 pub use visit::Access;
 
 use crate::{Address, Operand, Reg, Span, Symbol};
-pub(crate) use visit::{Named, Visit, operations};
+use integer::{counted, extracted, fragment, moved, shifted};
+use visit::word;
+pub(crate) use visit::{Named, Visit, operations, wanted};
+pub(crate) use wanted::Wanted;
 
 /// An instruction of a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,8 +66,8 @@ impl Instruction {
         if let Some(guard) = self.guard {
             visitor(Access::Use, guard.register);
         }
-        self.operation.visit(&mut |named| {
-            if let Named::Register(access, register) = named {
+        self.operation.visit(Wanted::Any, &mut |named| {
+            if let Named::Register(access, register, _) = named {
                 visitor(access, register);
             }
         });
@@ -71,8 +76,8 @@ impl Instruction {
     /// Calls `visitor` for each variable, parameter and function that is named, a function that is
     /// called directly too.
     pub fn visit_symbols(&self, mut visitor: impl FnMut(Symbol)) {
-        self.operation.visit(&mut |named| {
-            if let Named::Symbol(symbol) = named {
+        self.operation.visit(Wanted::Any, &mut |named| {
+            if let Named::Symbol(symbol, _) = named {
                 visitor(symbol);
             }
         });
@@ -146,8 +151,11 @@ impl Instruction {
     }
 }
 
+/// A row per operation: its payload, `in` the types that it takes, `where` a rule holds for its modifiers, `as` the
+/// operands that it takes where they are others than its payload's.
 macro_rules! operation_enum {
-    ($($(#[$doc:meta])* $variant:ident($payload:ty),)*; $($(#[$unit_doc:meta])* $unit:ident,)*) => {
+    ($($(#[$doc:meta])* $variant:ident($payload:ty) $(in $types:ident)? $(where $rule:path)? $(as $operands:expr)?,)*;
+     $($(#[$unit_doc:meta])* $unit:ident,)*) => {
         /// What an instruction does.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Operation {
@@ -156,182 +164,209 @@ macro_rules! operation_enum {
         }
 
         impl Visit for Operation {
-            fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+            fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
                 match self {
-                    $(Self::$variant(payload) => payload.visit(visitor),)*
+                    $(Self::$variant(payload) => visit_payload!(payload, wanted, visitor, $($operands)?),)*
                     $(Self::$unit => {})*
                 }
             }
         }
+
+        impl Operation {
+            /// Whether its types and modifiers go together.
+            ///
+            /// # Errors
+            /// Why they do not, for what follows the opcode.
+            pub(crate) fn rule(&self) -> Result<(), String> {
+                match self {
+                    $(Self::$variant(payload) => {
+                        let _ = payload;
+                        $(types::one_of(payload.ty, types::$types)?;)?
+                        $($rule(payload)?;)?
+                    })*
+                    $(Self::$unit => {})*
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+macro_rules! visit_payload {
+    ($payload:ident, $wanted:ident, $visitor:ident,) => {
+        $payload.visit($wanted, $visitor)
+    };
+    ($payload:ident, $wanted:ident, $visitor:ident, $operands:expr) => {
+        $payload.visit_as($operands($payload), $visitor)
     };
 }
 
 operation_enum! {
     // Integers.
     /// `add`, `addc` of integers.
-    IntegerAdd(IntegerSum),
+    IntegerAdd(IntegerSum) in ADDED where IntegerSum::rule,
     /// `sub`, `subc` of integers.
-    IntegerSub(IntegerSum),
+    IntegerSub(IntegerSum) in INTEGERS where IntegerSum::rule,
     /// `mul.lo`, `.hi`, `.wide`.
-    IntegerMul(IntegerMul),
+    IntegerMul(IntegerMul) in INTEGERS where IntegerMul::rule,
     /// `mad.lo`, `.hi`, `.wide` and `madc`.
-    IntegerMad(IntegerMad),
+    IntegerMad(IntegerMad) in INTEGERS where IntegerMad::rule,
     /// `mul24`.
-    Mul24(Mul24),
+    Mul24(Mul24) in WORDS where Mul24::rule,
     /// `mad24`.
-    Mad24(Mad24),
+    Mad24(Mad24) in WORDS where Mad24::rule,
     /// `sad`: c + |a - b|.
-    Sad(Ternary),
+    Sad(Ternary) in INTEGERS,
     /// `div` of integers.
-    IntegerDiv(Binary),
+    IntegerDiv(Binary) in INTEGERS,
     /// `rem`.
-    IntegerRem(Binary),
+    IntegerRem(Binary) in INTEGERS,
     /// `min` of integers.
-    IntegerMin(IntegerMinMax),
+    IntegerMin(IntegerMinMax) in COMPARED where IntegerMinMax::rule,
     /// `max` of integers.
-    IntegerMax(IntegerMinMax),
+    IntegerMax(IntegerMinMax) in COMPARED where IntegerMinMax::rule,
     /// `abs` of integers.
-    IntegerAbs(Unary),
+    IntegerAbs(Unary) in SIGNED,
     /// `neg` of integers.
-    IntegerNeg(Unary),
+    IntegerNeg(Unary) in SIGNED,
     /// `popc`: `ty` is the source's type, d is 32 bits.
-    Popc(Unary),
+    Popc(Unary) in WIDE_BITS as counted,
     /// `clz`: `ty` is the source's type, d is 32 bits.
-    Clz(Unary),
+    Clz(Unary) in WIDE_BITS as counted,
     /// `brev`.
-    Brev(Unary),
+    Brev(Unary) in WIDE_BITS,
     /// `bfind`.
-    Bfind(Bfind),
+    Bfind(Bfind) in WIDE_INTEGERS,
     /// `fns`.
     Fns(Fns),
     /// `bfe`: a from bit b on, c bits.
-    Bfe(Ternary),
+    Bfe(Ternary) in WIDE_INTEGERS as extracted,
     /// `bfi`.
-    Bfi(Bfi),
+    Bfi(Bfi) in WIDE_BITS,
     /// `szext`.
-    Szext(Szext),
+    Szext(Szext) in WORDS,
     /// `bmsk`.
     Bmsk(Bmsk),
     /// `dp4a`.
-    Dp4a(DotProduct),
+    Dp4a(DotProduct) where DotProduct::rule,
     /// `dp2a`.
-    Dp2a(DotProduct),
+    Dp2a(DotProduct) where DotProduct::rule,
 
     // Floating point.
     /// `add` of floats.
-    FloatAdd(FloatBinary),
+    FloatAdd(FloatBinary) in FLOATS where FloatBinary::rule,
     /// `sub` of floats.
-    FloatSub(FloatBinary),
+    FloatSub(FloatBinary) in FLOATS where FloatBinary::rule,
     /// `mul` of floats.
-    FloatMul(FloatBinary),
+    FloatMul(FloatBinary) in FLOATS where FloatBinary::rule,
     /// `fma`, and `mad` of floats, which is the same.
-    Fma(Fma),
+    Fma(Fma) in FLOATS where Fma::rule,
     /// `div` of floats.
-    FloatDiv(FloatDiv),
+    FloatDiv(FloatDiv) in PRECISE where FloatDiv::rule,
     /// `min` of floats.
-    FloatMin(FloatMinMax),
+    FloatMin(FloatMinMax) in FLOATS where FloatMinMax::rule,
     /// `max` of floats.
-    FloatMax(FloatMinMax),
+    FloatMax(FloatMinMax) in FLOATS where FloatMinMax::rule,
     /// `abs` of floats.
-    FloatAbs(FloatUnary),
+    FloatAbs(FloatUnary) in FLOATS where FloatUnary::rule,
     /// `neg` of floats.
-    FloatNeg(FloatUnary),
+    FloatNeg(FloatUnary) in FLOATS where FloatUnary::rule,
     /// `rcp`.
-    Rcp(FloatRoot),
+    Rcp(FloatRoot) in PRECISE where FloatRoot::reciprocal_rule,
     /// `sqrt`.
-    Sqrt(FloatRoot),
+    Sqrt(FloatRoot) in PRECISE where FloatRoot::root_rule,
     /// `rsqrt`, always approximate.
-    Rsqrt(FloatUnary),
+    Rsqrt(FloatUnary) in PRECISE,
     /// `sin.approx`.
-    Sin(FloatUnary),
+    Sin(FloatUnary) in SINGLE,
     /// `cos.approx`.
-    Cos(FloatUnary),
+    Cos(FloatUnary) in SINGLE,
     /// `lg2.approx`.
-    Lg2(FloatUnary),
+    Lg2(FloatUnary) in SINGLE,
     /// `ex2.approx`.
-    Ex2(FloatUnary),
+    Ex2(FloatUnary) in EXPONENTS where FloatUnary::exponent_rule,
     /// `tanh.approx`.
-    Tanh(FloatUnary),
+    Tanh(FloatUnary) in TANGENTS where FloatUnary::tangent_rule,
     /// `testp`.
-    Testp(Testp),
+    Testp(Testp) in PRECISE,
     /// `copysign`: the sign of a, the rest of b.
-    Copysign(Binary),
+    Copysign(Binary) in PRECISE,
 
     // Comparison and logic.
     /// `set`.
-    Set(Set),
+    Set(Set) where Set::rule,
     /// `setp`.
-    Setp(Setp),
+    Setp(Setp) in COMPARABLE where Setp::rule,
     /// `selp`.
-    Selp(Selp),
+    Selp(Selp) in SELECTED,
     /// `slct`.
-    Slct(Slct),
+    Slct(Slct) in SELECTED where Slct::rule,
     /// `and`.
-    And(Binary),
+    And(Binary) in LOGICAL,
     /// `or`.
-    Or(Binary),
+    Or(Binary) in LOGICAL,
     /// `xor`.
-    Xor(Binary),
+    Xor(Binary) in LOGICAL,
     /// `not`.
-    Not(Unary),
+    Not(Unary) in LOGICAL,
     /// `cnot`: 1 where a is 0, else 0.
-    Cnot(Unary),
+    Cnot(Unary) in BITS,
     /// `lop3`.
     Lop3(Lop3),
     /// `shf`.
     Shf(Shf),
     /// `shl`: b is 32 bits.
-    Shl(Binary),
+    Shl(Binary) in BITS as shifted,
     /// `shr`: b is 32 bits; arithmetic where `ty` is signed.
-    Shr(Binary),
+    Shr(Binary) in SHIFTED as shifted,
     /// `vadd`, `vset4` and the like.
     Video(Box<Video>),
 
     // Movement.
     /// `mov` of one value.
-    Mov(Unary),
+    Mov(Unary) in MOVED as moved,
     /// `mov` of several values into one register.
-    Pack(Pack),
+    Pack(Pack) in PACKED where Pack::rule,
     /// `mov` of one value into several registers.
-    Unpack(Unpack),
+    Unpack(Unpack) in PACKED where Unpack::rule,
     /// `mov.v2`, `mov.v4`: value by value.
-    MovVector(MovVector),
+    MovVector(MovVector) in MOVED,
     /// `shfl` and `shfl.sync`.
     Shfl(Shfl),
     /// `prmt`.
     Prmt(Prmt),
     /// `cvt`.
-    Cvt(Cvt),
+    Cvt(Cvt) where Cvt::rule,
     /// `cvt.pack`.
     CvtPack(CvtPack),
     /// `cvt.rs` of four values into one register.
     CvtFour(Box<CvtFour>),
     /// `isspacep`.
-    Isspacep(Isspacep),
+    Isspacep(Isspacep) where Isspacep::rule,
     /// `cvta`.
-    Cvta(Cvta),
+    Cvta(Cvta) in ADDRESSES where Cvta::rule,
     /// `mapa`.
-    Mapa(Mapa),
+    Mapa(Mapa) in WIDE_INTEGERS where Mapa::rule,
     /// `getctarank`.
-    Getctarank(Getctarank),
+    Getctarank(Getctarank) in WIDE_INTEGERS where Getctarank::rule,
 
     // Memory.
     /// `ld` and `ld.global.nc`.
-    Ld(Box<Ld>),
+    Ld(Box<Ld>) in STORED where Ld::rule,
     /// `ldu`.
-    Ldu(Ldu),
+    Ldu(Ldu) in STORED where Ldu::rule,
     /// `st`.
-    St(Box<St>),
+    St(Box<St>) in STORED where St::rule,
     /// `st.async`.
     StAsync(Box<StAsync>),
     /// `red.async`.
     RedAsync(Box<RedAsync>),
     /// `atom`.
-    Atom(Box<Atom>),
+    Atom(Box<Atom>) where Atom::rule,
     /// `red`.
-    Red(Box<Red>),
+    Red(Box<Red>) where Red::rule,
     /// `prefetch`.
-    Prefetch(Prefetch),
+    Prefetch(Prefetch) where Prefetch::rule,
     /// `prefetchu.L1`.
     Prefetchu(Address),
     /// `applypriority.L2::evict_normal`.
@@ -371,49 +406,49 @@ operation_enum! {
     /// `ret`.
     Ret(Ret),
     /// `nanosleep`: nanoseconds.
-    Nanosleep(Operand),
+    Nanosleep(Operand) as word,
     /// `pmevent`.
     Pmevent(Pmevent),
     /// `setmaxnreg`.
     Setmaxnreg(Setmaxnreg),
     /// `stacksave`.
-    Stacksave(Stacksave),
+    Stacksave(Stacksave) in POINTERS,
     /// `stackrestore`.
-    Stackrestore(Stackrestore),
+    Stackrestore(Stackrestore) in POINTERS,
     /// `alloca`.
-    Alloca(Alloca),
+    Alloca(Alloca) in POINTERS,
 
     // Synchronisation.
     /// `bar`, `barrier`.
     Barrier(Barrier),
     /// `bar.warp.sync`: the mask.
-    BarrierWarp(Operand),
+    BarrierWarp(Operand) as word,
     /// `barrier.cluster`.
     BarrierCluster(BarrierCluster),
     /// `fence` and `membar`.
-    Fence(Fence),
+    Fence(Fence) where Fence::rule,
     /// `vote` and `vote.sync`.
     Vote(Vote),
     /// `match.sync`.
-    Match(Match),
+    Match(Match) in WIDE_BITS,
     /// `activemask`.
     Activemask(Activemask),
     /// `redux.sync`.
-    Redux(Redux),
+    Redux(Redux) where Redux::rule,
     /// `elect.sync`.
     Elect(Elect),
     /// `griddepcontrol`.
     Griddepcontrol(Griddepcontrol),
     /// `mbarrier.init`.
-    MbarrierInit(MbarrierInit),
+    MbarrierInit(MbarrierInit) where MbarrierInit::rule,
     /// `mbarrier.inval`.
-    MbarrierInval(MbarrierInval),
+    MbarrierInval(MbarrierInval) where MbarrierInval::rule,
     /// `mbarrier.expect_tx`, `.complete_tx`.
     MbarrierTransaction(MbarrierTransaction),
     /// `mbarrier.arrive`, `.arrive_drop`.
-    MbarrierArrive(Box<MbarrierArrive>),
+    MbarrierArrive(Box<MbarrierArrive>) where MbarrierArrive::rule,
     /// `mbarrier.test_wait`, `.try_wait`.
-    MbarrierWait(Box<MbarrierWait>),
+    MbarrierWait(Box<MbarrierWait>) where MbarrierWait::rule,
     /// `mbarrier.pending_count`.
     MbarrierPendingCount(MbarrierPendingCount),
 
@@ -431,7 +466,7 @@ operation_enum! {
     /// `stmatrix`.
     Stmatrix(Box<Stmatrix>),
     /// `movmatrix`: `ty` is b16, the matrix 8 by 8, transposed.
-    Movmatrix(Unary),
+    Movmatrix(Unary) as fragment,
     /// `wgmma.mma_async`.
     WgmmaMma(Box<WgmmaMma>),
     /// `wgmma.wait_group`: at most so many groups are left.

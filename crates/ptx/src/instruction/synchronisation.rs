@@ -1,6 +1,8 @@
 //! Barriers, fences, votes and what else threads do together.
 
-use crate::instruction::{Visit, operations};
+use super::movement::space_is;
+use crate::instruction::types::one_of;
+use crate::instruction::{Visit, Wanted, operations};
 use crate::names::named;
 use crate::{Address, Operand, Order, Predicate, Reg, Scope, Space, Type};
 
@@ -35,14 +37,20 @@ pub enum BarrierAction {
 }
 
 impl Visit for BarrierAction {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
         match self {
             Self::Sync | Self::Arrive => {}
-            Self::Popc { d, predicate }
-            | Self::And { p: d, predicate }
-            | Self::Or { p: d, predicate } => {
-                d.visit(visitor);
-                predicate.visit(visitor);
+            Self::Popc { d, predicate } => {
+                d.visit(Wanted::WORD, visitor);
+                predicate.visit(Wanted::PREDICATE, visitor);
+            }
+            Self::And { p, predicate } | Self::Or { p, predicate } => {
+                p.visit(Wanted::PREDICATE, visitor);
+                predicate.visit(Wanted::PREDICATE, visitor);
             }
         }
     }
@@ -165,10 +173,14 @@ pub enum Fence {
 }
 
 impl Visit for Fence {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
         if let Self::TensorMap { address, size, .. } = self {
-            address.visit(visitor);
-            size.visit(visitor);
+            address.visit(Wanted::Address, visitor);
+            size.visit(Wanted::WORD, visitor);
         }
     }
 }
@@ -183,9 +195,15 @@ pub enum Phase {
 }
 
 impl Visit for Phase {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
-        let (Self::State(operand) | Self::Parity(operand)) = self;
-        operand.visit(visitor);
+    fn visit(
+        &self,
+        _: crate::instruction::Wanted,
+        visitor: &mut dyn FnMut(crate::instruction::Named),
+    ) {
+        match self {
+            Self::State(state) => state.visit(Wanted::LONG, visitor),
+            Self::Parity(parity) => parity.visit(Wanted::WORD, visitor),
+        }
     }
 }
 
@@ -197,9 +215,9 @@ operations! {
         /// What it does.
         pub action: BarrierAction,
         /// Which of the 16, `u32`.
-        pub id: Operand,
+        pub id: Operand as Wanted::WORD,
         /// How many threads, a multiple of the warp's; None: all of the block.
-        pub threads: Option<Operand>,
+        pub threads: Option<Operand> as Wanted::WORD,
     }
 
     /// The barrier of the cluster.
@@ -215,11 +233,11 @@ operations! {
     /// A vote of the warp.
     pub struct Vote {
         /// Of `vote.sync`: the lanes that take part. None: the old `vote`.
-        pub mask: Option<Operand>,
+        pub mask: Option<Operand> as Wanted::WORD,
         /// What it tells.
         pub mode: VoteMode,
         /// Destination, a predicate, of a ballot `b32`.
-        pub d: Reg,
+        pub d: Reg as voted(*mode),
         /// What the lane says.
         pub a: Predicate,
     }
@@ -231,19 +249,19 @@ operations! {
         /// `b32` or `b64`: of a.
         pub ty: Type,
         /// Destination, `b32`; None: `_`.
-        pub d: Option<Reg>,
+        pub d: Option<Reg> as Wanted::WORD,
         /// Whether all are the same ([`MatchMode::All`]).
-        pub p: Option<Reg>,
+        pub p: Option<Reg> as Wanted::PREDICATE,
         /// The lane's value.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// The lanes that take part.
-        pub mask: Operand,
+        pub mask: Operand as Wanted::WORD,
     }
 
     /// The lanes that execute it.
     pub struct Activemask {
         /// Destination, `b32`.
-        pub d: Reg,
+        pub d: Reg as Wanted::BITS,
     }
 
     /// A reduction over the warp.
@@ -257,21 +275,21 @@ operations! {
         /// `.NaN`: NaN where a value is.
         pub nan: bool,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::Exactly(*ty),
         /// The lane's value.
-        pub a: Operand,
+        pub a: Operand as Wanted::Exactly(*ty),
         /// The lanes that take part.
-        pub mask: Operand,
+        pub mask: Operand as Wanted::WORD,
     }
 
     /// One lane of several.
     pub struct Elect {
         /// Which, `b32`; None: `_`.
-        pub d: Option<Reg>,
+        pub d: Option<Reg> as Wanted::WORD,
         /// Whether it is this one.
-        pub p: Reg,
+        pub p: Reg as Wanted::PREDICATE,
         /// The lanes that take part.
-        pub mask: Operand,
+        pub mask: Operand as Wanted::WORD,
     }
 
     /// A new mbarrier.
@@ -281,7 +299,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// Arrivals that it expects, `u32`.
-        pub count: Operand,
+        pub count: Operand as Wanted::WORD,
     }
 
     /// The end of an mbarrier.
@@ -303,7 +321,7 @@ operations! {
         /// Where.
         pub address: Address,
         /// Bytes, `u32`.
-        pub count: Operand,
+        pub count: Operand as Wanted::WORD,
     }
 
     /// An arrival at an mbarrier.
@@ -311,7 +329,7 @@ operations! {
         /// `.arrive_drop`: later phases expect fewer.
         pub drop: bool,
         /// `.expect_tx`: so many more bytes first.
-        pub expect_tx: Option<Operand>,
+        pub expect_tx: Option<Operand> as Wanted::WORD,
         /// `.noComplete`: it does not end the phase.
         pub no_complete: bool,
         /// [`Order::Release`] or [`Order::Relaxed`].
@@ -321,11 +339,11 @@ operations! {
         /// [`Space::Shared`], [`Space::SharedCluster`] or [`Space::Generic`].
         pub space: Space,
         /// The state before it, `b64`; None: `_`, or not given.
-        pub state: Option<Reg>,
+        pub state: Option<Reg> as Wanted::LONG,
         /// Where.
         pub address: Address,
         /// Arrivals, `u32`; None: one.
-        pub count: Option<Operand>,
+        pub count: Option<Operand> as Wanted::WORD,
     }
 
     /// A look at an mbarrier, or a wait for it.
@@ -339,20 +357,86 @@ operations! {
         /// [`Space::Shared`] or [`Space::Generic`].
         pub space: Space,
         /// Whether the phase is complete.
-        pub p: Reg,
+        pub p: Reg as Wanted::PREDICATE,
         /// Where.
         pub address: Address,
         /// Which phase.
         pub phase: Phase,
         /// How long at most, nanoseconds, `u32`.
-        pub time: Option<Operand>,
+        pub time: Option<Operand> as Wanted::WORD,
     }
 
     /// The arrivals that a state still expects.
     pub struct MbarrierPendingCount {
         /// Destination, `u32`.
-        pub d: Reg,
+        pub d: Reg as Wanted::WORD,
         /// The state, `b64`.
-        pub state: Operand,
+        pub state: Operand as Wanted::LONG,
+    }
+}
+
+/// What a vote gives.
+const fn voted(mode: VoteMode) -> Wanted {
+    match mode {
+        VoteMode::Ballot => Wanted::BITS,
+        _ => Wanted::PREDICATE,
+    }
+}
+
+impl Fence {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        let known = [
+            Order::SequentiallyConsistent,
+            Order::AcquireRelease,
+            Order::Acquire,
+            Order::Release,
+        ];
+        match self {
+            Self::Thread { order, .. } if !known.contains(order) => {
+                Err(format!("it has no `.{}`", order.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Redux {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        use ReduxOperator as O;
+        let types: &[Type] = match self.operator {
+            O::Add => &[Type::U32, Type::S32],
+            O::Min | O::Max => &[Type::U32, Type::S32, Type::F32],
+            O::And | O::Or | O::Xor => &[Type::B32],
+        };
+        one_of(self.ty, types)
+    }
+}
+
+/// This block's barriers.
+const OWN: &[Space] = &[Space::Generic, Space::Shared];
+/// Those of the cluster.
+const OF_CLUSTER: &[Space] = &[Space::Generic, Space::Shared, Space::SharedCluster];
+
+impl MbarrierInit {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        space_is(self.space, OWN)
+    }
+}
+
+impl MbarrierInval {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        space_is(self.space, OWN)
+    }
+}
+
+impl MbarrierArrive {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        space_is(self.space, OF_CLUSTER)
+    }
+}
+
+impl MbarrierWait {
+    pub(super) fn rule(&self) -> Result<(), String> {
+        space_is(self.space, OWN)
     }
 }

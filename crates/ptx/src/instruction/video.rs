@@ -1,6 +1,6 @@
 //! Video instructions: integers of parts of registers, with a second operation on the result.
 
-use crate::instruction::{Named, Visit, operations};
+use crate::instruction::{Named, Visit, Wanted, operations};
 use crate::names::named;
 use crate::{Comparison, Operand, Reg};
 
@@ -69,14 +69,14 @@ pub enum VideoPart {
 }
 
 impl Visit for VideoPart {
-    fn visit(&self, _: &mut dyn FnMut(Named)) {}
+    fn visit(&self, _: Wanted, _: &mut dyn FnMut(Named)) {}
 }
 
 operations! {
     /// An operand of a video instruction.
     pub struct VideoSource {
         /// What it is a part of.
-        pub value: Operand,
+        pub value: Operand as Wanted::WORD,
         /// Of `vmad`: `-a`.
         pub negated: bool,
         /// Whether the part is extended by its sign: it is `.s32`.
@@ -106,7 +106,7 @@ operations! {
         /// What follows with c; of lanes their sum alone.
         pub second: Option<VideoSecond>,
         /// Destination.
-        pub d: Reg,
+        pub d: Reg as Wanted::WORD,
         /// What of it the result goes to; the rest is c's.
         pub part: VideoPart,
         /// First source.

@@ -1,6 +1,8 @@
-//! Which registers an instruction writes and reads, told by the types of its fields.
+//! Which registers an instruction writes and reads, told by the types of its fields, and which operands it takes
+//! there, told by what stands behind them.
 
-use crate::{Address, Base, FunctionId, LabelId, Operand, Predicate, Reg, Symbol};
+use super::Wanted;
+use crate::{Address, Base, FunctionId, LabelId, Operand, Predicate, Reg, SpecialRegister, Symbol};
 
 /// How an instruction accesses a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,63 +13,79 @@ pub enum Access {
     Use,
 }
 
-/// What an instruction names.
+/// An operand that an instruction names, with what it takes in that place.
 #[derive(Clone, Copy)]
 pub(crate) enum Named {
-    Register(Access, Reg),
-    Symbol(Symbol),
+    Register(Access, Reg, Wanted),
+    Symbol(Symbol, Wanted),
+    Special(SpecialRegister, Wanted),
 }
 
 /// Something that names registers and symbols.
 pub(crate) trait Visit {
-    fn visit(&self, visitor: &mut dyn FnMut(Named));
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named));
 }
 
 /// A register by itself is written; what is read is an [`Operand`].
 impl Visit for Reg {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
-        visitor(Named::Register(Access::Define, *self));
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
+        visitor(Named::Register(Access::Define, *self, wanted));
     }
 }
 
 impl Visit for Operand {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
         match *self {
-            Self::Register(register) => visitor(Named::Register(Access::Use, register)),
-            Self::Symbol { symbol, .. } => visitor(Named::Symbol(symbol)),
-            Self::Immediate(_) | Self::Special(_) => {}
+            Self::Register(register) => visitor(Named::Register(Access::Use, register, wanted)),
+            Self::Symbol { symbol, .. } => visitor(Named::Symbol(symbol, wanted)),
+            Self::Special(special) => visitor(Named::Special(special, wanted)),
+            Self::Immediate(_) => {}
         }
     }
 }
 
+/// An operation whose payload is one operand of 32 bits.
+pub(super) const fn word(_: &Operand) -> Wanted {
+    Wanted::WORD
+}
+
+impl Operand {
+    /// Visits it, where the operation takes this.
+    pub(super) fn visit_as(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
+        self.visit(wanted, visitor);
+    }
+}
+
 impl Visit for Predicate {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
-        self.value.visit(visitor);
+    fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
+        self.value.visit(Wanted::PREDICATE, visitor);
     }
 }
 
 impl Visit for Address {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+    fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         match self.base {
-            Base::Register(register) => visitor(Named::Register(Access::Use, register)),
-            Base::Symbol(symbol) => visitor(Named::Symbol(symbol)),
+            Base::Register(register) => {
+                visitor(Named::Register(Access::Use, register, Wanted::Address));
+            }
+            Base::Symbol(symbol) => visitor(Named::Symbol(symbol, Wanted::Address)),
             Base::Absolute => {}
         }
     }
 }
 
 impl<T: Visit> Visit for Option<T> {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
         if let Some(value) = self {
-            value.visit(visitor);
+            value.visit(wanted, visitor);
         }
     }
 }
 
 impl<T: Visit> Visit for Vec<T> {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
         for value in self {
-            value.visit(visitor);
+            value.visit(wanted, visitor);
         }
     }
 }
@@ -75,7 +93,7 @@ impl<T: Visit> Visit for Vec<T> {
 macro_rules! without_registers {
     ($($name:ty),*) => {
         $(impl Visit for $name {
-            fn visit(&self, _: &mut dyn FnMut(Named)) {}
+            fn visit(&self, _: Wanted, _: &mut dyn FnMut(Named)) {}
         })*
     };
 }
@@ -83,26 +101,38 @@ macro_rules! without_registers {
 without_registers!(bool, u8, u32, u64, i64, String, LabelId, FunctionId);
 
 impl Visit for Symbol {
-    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
-        visitor(Named::Symbol(*self));
+    fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
+        visitor(Named::Symbol(*self, wanted));
     }
 }
 
-/// Payloads of operations.
+/// Payloads of operations. `as` behind a field tells which operands stand there, in terms of the others.
 macro_rules! operations {
-    ($($(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $ty:ty),* $(,)? })*) => {
+    ($($(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $ty:ty $(as $wanted:expr)?),* $(,)? })*) => {
         $(
             $(#[$outer])*
             #[derive(Clone, Debug, PartialEq, Eq)]
             pub struct $name { $($(#[$inner])* pub $field: $ty),* }
 
             impl crate::instruction::Visit for $name {
-                fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
-                    $(crate::instruction::Visit::visit(&self.$field, visitor);)*
+                #[allow(unused_variables, reason = "few fields decide what others take")]
+                fn visit(&self, _: crate::instruction::Wanted, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+                    let Self { $($field),* } = self;
+                    $(crate::instruction::Visit::visit($field, crate::instruction::wanted!($($wanted)?), visitor);)*
                 }
             }
         )*
     };
 }
 
-pub(crate) use operations;
+/// What was given, or anything.
+macro_rules! wanted {
+    () => {
+        crate::instruction::Wanted::Any
+    };
+    ($wanted:expr) => {
+        $wanted
+    };
+}
+
+pub(crate) use {operations, wanted};

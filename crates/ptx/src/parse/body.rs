@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
             if self.eat(b'<')? {
                 let count = u64::from(self.plain("a number of registers")?);
                 self.expect(b'>')?;
-                self.local.declare_family(name, kind.ty, count);
+                self.local.declare_family(name, kind.ty, kind.vector, count);
             } else {
                 let meaning = self.local.register(name, kind.ty, kind.vector);
                 if !self.local.declare(name, meaning) {

@@ -1,11 +1,11 @@
 //! Functions: what stands before their body.
 
+use super::declaration::Kind;
 use super::lexer::Token;
 use super::scope::{Local, Name};
 use super::{Fail, Parser, Result};
 use crate::{
-    Directives, Function, FunctionId, FunctionKind, Linkage, Parameter, ParameterStorage, Pointer,
-    Space, Symbol, Type,
+    Directives, Function, FunctionId, FunctionKind, Linkage, Parameter, ParameterStorage, Symbol,
 };
 
 /// Parameters or returned values in parentheses.
@@ -20,15 +20,6 @@ type Named<'a> = (Parameters, Vec<Option<Spot<'a>>>);
 
 /// A name and where it stands.
 type Spot<'a> = (&'a str, usize);
-
-/// What stands before the name of a parameter.
-struct ParameterKind {
-    storage: ParameterStorage,
-    ty: Type,
-    vector: u64,
-    alignment: Option<u32>,
-    pointer: Option<Pointer>,
-}
 
 impl<'a> Parser<'a> {
     /// `(returns) name (parameters) directives body`; `.func` or `.entry` is taken.
@@ -52,14 +43,15 @@ impl<'a> Parser<'a> {
             line,
         };
         let defined = self.token == Token::Sign(b'{');
-        if !defined {
-            self.expect(b';')?;
+        // nvopencc wrote prototypes without a semicolon, and `ptxas` takes them.
+        if !defined && !self.eat(b';')? && !self.at_next_declaration() {
+            return Err(self.expected(&format!("`;` or the body of `{name}`")));
         }
         let id = self.declare_function(name, begin, function, defined)?;
         if !defined {
             return Ok(());
         }
-        self.local = Local::default();
+        self.local = Local::of(id);
         self.local.open_scope();
         self.declare_parameters(id, &return_names, Symbol::Return)?;
         self.declare_parameters(id, &names, Symbol::Parameter)?;
@@ -167,13 +159,15 @@ impl<'a> Parser<'a> {
 
     /// One of them, its name where it has one, and whether it is `name[]`.
     fn parameter(&mut self) -> Result<(Parameter, Option<Spot<'a>>, bool)> {
-        let ParameterKind {
-            storage,
+        let storage = self.storage()?;
+        let Kind {
             ty,
             vector,
             alignment,
             pointer,
-        } = self.parameter_kind()?;
+            ..
+        } = self.kind()?;
+        let vector = u64::from(vector);
         let begin = self.begin;
         let name = match self.token {
             Token::Word(name) => {
@@ -207,60 +201,24 @@ impl<'a> Parser<'a> {
         ))
     }
 
-    /// `.param .align 8 .b8`, `.param .u64 .ptr .global .align 16`, `.reg .b32`.
-    fn parameter_kind(&mut self) -> Result<ParameterKind> {
+    /// `.param` or `.reg`.
+    fn storage(&mut self) -> Result<ParameterStorage> {
         let storage = match self.token {
             Token::Dotted("param") => ParameterStorage::Memory,
             Token::Dotted("reg") => ParameterStorage::Register(None),
             _ => return Err(self.expected("`.param` or `.reg`")),
         };
         self.advance()?;
-        let (mut ty, mut vector, mut alignment, mut pointer) = (None, 1, None, None::<Pointer>);
-        while let Token::Dotted(name) = self.token {
-            let space = Space::from_name(name).filter(|_| pointer.is_some());
-            match (name, &mut pointer) {
-                ("align", pointer) => {
-                    self.advance()?;
-                    let given = self.alignment()?;
-                    match pointer {
-                        Some(pointer) => pointer.alignment = given,
-                        None => alignment = Some(given),
-                    }
-                    continue;
-                }
-                ("ptr", pointer) => {
-                    *pointer = Some(Pointer {
-                        space: Space::Generic,
-                        alignment: 4,
-                    })
-                }
-                ("v2", _) => vector = 2,
-                ("v4", _) => vector = 4,
-                (_, Some(pointer)) if space.is_some() => {
-                    pointer.space = space.unwrap_or(Space::Generic)
-                }
-                _ => {
-                    let given = Type::from_name(name)
-                        .ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
-                    ty = Some(given);
-                }
-            }
-            self.advance()?;
-        }
-        let ty = ty.ok_or_else(|| self.expected("a type"))?;
-        Ok(ParameterKind {
-            storage,
-            ty,
-            vector,
-            alignment,
-            pointer,
-        })
+        Ok(storage)
     }
 
     /// `.maxntid 256, 1, 1` and the like.
     fn directives(&mut self, directives: &mut Directives) -> Result<()> {
         while let Token::Dotted(name) = self.token {
-            if name == "loc" || name == "section" {
+            if self.at_next_declaration() {
+                return Ok(());
+            }
+            if name == "loc" {
                 return Err(self.expected("the body of a function"));
             }
             self.advance()?;

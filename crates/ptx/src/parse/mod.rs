@@ -2,6 +2,7 @@
 
 mod body;
 mod constant;
+mod declaration;
 mod function;
 mod instruction;
 mod lexer;
@@ -38,9 +39,13 @@ use scope::{Globals, Local};
 /// ```
 ///
 /// # Errors
-/// The first place that is no PTX, or none that is known here.
+/// The first place that is no PTX, or none that is known here; or else the first that `ptxas` refuses ([`crate::check`]).
 pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
-    parse_with(source, Undeclared::Refused)
+    let module = parse_with(source, Undeclared::Refused)?;
+    match crate::check(&module, source).into_iter().next() {
+        None => Ok(module),
+        Some(refused) => Err(refused),
+    }
 }
 
 /// Parses a PTX text that may lack declarations, as that of a compiler does whose inline assembly names what a
@@ -57,8 +62,10 @@ pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// What `ptxas` refuses of what can be read is not looked for, because a later step may change it: [`crate::check`] does.
+///
 /// # Errors
-/// As [`parse`], but for such names.
+/// The first place that is no PTX, or none that is known here.
 pub fn parse_undeclared(source: &str) -> std::result::Result<Module, ParseError> {
     parse_with(source, Undeclared::External)
 }
@@ -79,6 +86,8 @@ pub(crate) struct Fail {
     message: String,
 }
 
+pub(crate) use special::is_special;
+
 type Result<T> = std::result::Result<T, Box<Fail>>;
 
 impl Fail {
@@ -90,17 +99,7 @@ impl Fail {
     }
 
     fn locate(&self, source: &str) -> ParseError {
-        let before = source
-            .get(..self.offset.min(source.len()))
-            .unwrap_or(source);
-        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = source[begin..].lines().next().unwrap_or_default();
-        ParseError {
-            line: before.bytes().filter(|&byte| byte == b'\n').count() as u32 + 1,
-            column: before[begin..].chars().count() as u32 + 1,
-            message: self.message.clone(),
-            text: line.trim().to_owned(),
-        }
+        ParseError::at(source, self.offset, self.message.clone())
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) enum Name {
 struct Family<'a> {
     prefix: &'a str,
     ty: Type,
+    vector: u8,
     count: u64,
 }
 
@@ -45,6 +46,8 @@ struct Scope<'a> {
 /// A body that is being parsed.
 #[derive(Default)]
 pub(super) struct Local<'a> {
+    /// Whose it is.
+    pub(super) owner: Option<FunctionId>,
     pub(super) body: Body,
     scopes: Vec<Scope<'a>>,
     /// Labels that turned out to be those of a surrounding scope.
@@ -59,6 +62,14 @@ const PARTS: [&str; 8] = ["x", "y", "z", "w", "4", "5", "6", "7"];
 const OPEN: u32 = u32::MAX;
 
 impl<'a> Local<'a> {
+    /// The empty body of this function.
+    pub(super) fn of(owner: FunctionId) -> Self {
+        Self {
+            owner: Some(owner),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn open_scope(&mut self) {
         self.scopes.push(Scope::default());
     }
@@ -134,9 +145,14 @@ impl<'a> Local<'a> {
         }
     }
 
-    pub(super) fn declare_family(&mut self, prefix: &'a str, ty: Type, count: u64) {
+    pub(super) fn declare_family(&mut self, prefix: &'a str, ty: Type, vector: u8, count: u64) {
         if let Some(scope) = self.scopes.last_mut() {
-            scope.families.push(Family { prefix, ty, count });
+            scope.families.push(Family {
+                prefix,
+                ty,
+                vector,
+                count,
+            });
         }
     }
 
@@ -147,8 +163,9 @@ impl<'a> Local<'a> {
             if let Some(&meaning) = scope.names.get(name) {
                 return Some(meaning);
             }
-            if let Some(ty) = scope.families.iter().find_map(|family| family.member(name)) {
-                let meaning = Name::Register(self.new_register(name.to_owned(), ty));
+            let family = scope.families.iter().find(|family| family.has(name));
+            if let Some((ty, vector)) = family.map(|family| (family.ty, family.vector)) {
+                let meaning = self.register(name, ty, vector);
                 self.scopes[index].names.insert(name, meaning);
                 return Some(meaning);
             }
@@ -184,16 +201,13 @@ impl<'a> Local<'a> {
 }
 
 impl Family<'_> {
-    fn member(&self, name: &str) -> Option<Type> {
-        let digits = name.strip_prefix(self.prefix)?;
+    fn has(&self, name: &str) -> bool {
+        let Some(digits) = name.strip_prefix(self.prefix) else {
+            return false;
+        };
         let canonical = digits.bytes().all(|byte| byte.is_ascii_digit())
             && (digits == "0" || !digits.starts_with('0'));
-        let index: u64 = if canonical {
-            digits.parse().ok()?
-        } else {
-            return None;
-        };
-        (index < self.count).then_some(self.ty)
+        canonical && digits.parse().is_ok_and(|index: u64| index < self.count)
     }
 }
 
@@ -249,7 +263,8 @@ impl<'a> Parser<'a> {
             linkage: Linkage::External,
             returns: Vec::new(),
             parameters: Vec::new(),
-            variadic: false,
+            // What it takes is not known.
+            variadic: true,
             directives: Directives::default(),
             body: None,
             line: self.line,

@@ -52,6 +52,11 @@ pub(super) fn alone(name: &str) -> Option<SpecialRegister> {
     })
 }
 
+/// Whether a register of the hardware is called so, all of a vector such as `%tid` too.
+pub(crate) fn is_special(name: &str) -> bool {
+    with_axis(name, "x").is_some() || alone(name).is_some()
+}
+
 fn numbered(name: &str) -> Option<SpecialRegister> {
     let number = |text: &str, most: u8| {
         text.parse()

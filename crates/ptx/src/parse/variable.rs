@@ -1,6 +1,7 @@
 //! Variables and their first values.
 
 use super::constant::{Constant, DEPTH};
+use super::declaration::Kind;
 use super::lexer::Token;
 use super::scope::Name;
 use super::{Fail, Parser, Result};
@@ -8,14 +9,6 @@ use crate::{Initial, Linkage, RelocatedAddress, Relocation, Space, Symbol, Type,
 
 /// Larger first values are refused.
 const LARGEST: u64 = 1 << 28;
-
-/// What stands before the names of a declaration.
-pub(super) struct Kind {
-    pub(super) ty: Type,
-    pub(super) vector: u8,
-    pub(super) alignment: Option<u32>,
-    managed: bool,
-}
 
 impl<'a> Parser<'a> {
     /// The names of a declaration, up to its semicolon; the space is taken.
@@ -27,72 +20,6 @@ impl<'a> Parser<'a> {
                 return self.expect(b';');
             }
         }
-    }
-
-    /// `.align 8 .v2 .f32` and attributes, in any order.
-    pub(super) fn kind(&mut self) -> Result<Kind> {
-        let mut kind = Kind {
-            ty: Type::Pred,
-            vector: 1,
-            alignment: None,
-            managed: false,
-        };
-        let mut typed = false;
-        while let Token::Dotted(name) = self.token {
-            match name {
-                "align" => {
-                    self.advance()?;
-                    kind.alignment = Some(self.alignment()?);
-                    continue;
-                }
-                "attribute" => {
-                    self.advance()?;
-                    kind.managed |= self.attribute()?;
-                    continue;
-                }
-                "v2" => kind.vector = 2,
-                "v4" => kind.vector = 4,
-                "v8" => kind.vector = 8,
-                _ => {
-                    kind.ty = Type::from_name(name)
-                        .ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
-                    typed = true;
-                }
-            }
-            self.advance()?;
-        }
-        if typed {
-            Ok(kind)
-        } else {
-            Err(self.expected("a type"))
-        }
-    }
-
-    pub(super) fn alignment(&mut self) -> Result<u32> {
-        let begin = self.begin;
-        let alignment = self.count32("an alignment")?;
-        if alignment.is_power_of_two() {
-            Ok(alignment)
-        } else {
-            Err(Fail::at(begin, "an alignment is a power of two"))
-        }
-    }
-
-    /// `(.managed)`, `(.unified(1, 2))`: whether it is managed.
-    pub(super) fn attribute(&mut self) -> Result<bool> {
-        self.expect(b'(')?;
-        let mut managed = false;
-        let mut depth = 1;
-        while depth > 0 {
-            match self.advance()? {
-                Token::Dotted("managed") => managed = true,
-                Token::Sign(b'(') => depth += 1,
-                Token::Sign(b')') => depth -= 1,
-                Token::End => return Err(self.expected("`)`")),
-                _ => {}
-            }
-        }
-        Ok(managed)
     }
 
     fn variable(&mut self, space: Space, linkage: Linkage, kind: &Kind) -> Result<()> {
@@ -118,6 +45,16 @@ impl<'a> Parser<'a> {
         if self.eat(b'=')? {
             variable.initial = self.initial(kind.ty, element, &mut dimensions, open)?;
         }
+        let mut named = variable
+            .initial
+            .iter()
+            .flat_map(|initial| &initial.relocations);
+        let of_body = named.any(|it| matches!(it.symbol, Symbol::Body(_)));
+        if of_body && !self.is_of_body(space) {
+            let message =
+                format!("the first value of `{name}` is an address that the kernel alone has");
+            return Err(Fail::at(begin, message));
+        }
         variable.bytes = size(element, &dimensions)
             .ok_or_else(|| Fail::at(begin, format!("`{name}` is too large")))?;
         variable.dimensions = dimensions;
@@ -125,14 +62,30 @@ impl<'a> Parser<'a> {
             return Ok(());
         };
         if replace {
-            let place = if self.local.depth() > 0 {
+            let place = if self.is_of_body(space) {
                 &mut self.local.body.variables
             } else {
+                variable.name = self.name_in_module(name);
                 &mut self.module.variables
             };
             place[slot] = variable;
         }
         Ok(())
+    }
+
+    /// Whether a variable that is declared here is made anew for each call, or for each block.
+    const fn is_of_body(&self, space: Space) -> bool {
+        self.local.depth() > 0 && !matches!(space, Space::Global | Space::Const)
+    }
+
+    /// What the module calls a variable: of a body with the function's name before it, as no text can.
+    fn name_in_module(&self, name: &str) -> String {
+        match self.local.owner {
+            Some(id) if self.local.depth() > 0 => {
+                format!("{}.{name}", self.module.functions[id.0 as usize].name)
+            }
+            _ => name.to_owned(),
+        }
     }
 
     /// Makes the name known before its first value, which may name it. Returns where it goes, and
@@ -144,6 +97,16 @@ impl<'a> Parser<'a> {
         begin: usize,
     ) -> Result<Option<(usize, bool)>> {
         let twice = || Fail::at(begin, format!("`{name}` is declared twice"));
+        if self.local.depth() > 0 && !self.is_of_body(variable.space) {
+            // One for the module's whole life, whose name the braces keep to themselves.
+            let slot = self.module.variables.len();
+            let symbol = Symbol::Module(slot as u32);
+            if name != "_" && !self.local.declare(name, Name::Symbol(symbol)) {
+                return Err(twice());
+            }
+            self.module.variables.push(variable.clone());
+            return Ok(Some((slot, true)));
+        }
         if self.local.depth() > 0 {
             let slot = self.local.body.variables.len();
             if name != "_"
@@ -171,22 +134,6 @@ impl<'a> Parser<'a> {
         self.globals.names.insert(name, Symbol::Module(slot as u32));
         self.module.variables.push(variable.clone());
         Ok(Some((slot, true)))
-    }
-
-    /// `[2][3]`, and whether the first is `[]`, which counts as 0.
-    pub(super) fn dimensions(&mut self) -> Result<(Vec<u64>, bool)> {
-        let mut dimensions = Vec::new();
-        let mut open = false;
-        while self.eat(b'[')? {
-            if dimensions.is_empty() && self.token == Token::Sign(b']') {
-                open = true;
-                dimensions.push(0);
-            } else {
-                dimensions.push(self.count("a number of elements")?);
-            }
-            self.expect(b']')?;
-        }
-        Ok((dimensions, open))
     }
 
     fn initial(

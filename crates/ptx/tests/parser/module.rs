@@ -218,3 +218,104 @@ fn a_definition_takes_the_place_of_its_declaration() {
         (1, Linkage::Visible)
     );
 }
+
+/// As `ptxas` takes them: for the module's whole life, by a name that the braces keep to themselves.
+#[test]
+fn global_and_constant_variables_of_a_body() {
+    let text = ".version 8.0
+.target sm_80
+.address_size 64
+.global .b32 x;
+.func g();
+.entry k() { .reg .b32 %r; .global .align 16 .b32 x[2] = {1, 2}; { .const .b32 x = 7; ld.const.b32 %r, [x]; } ld.global.b32 %r, [x+4]; ret; }
+.func g() { .const .b32 x = 9; ret; }
+";
+    let module = ptx::parse(text).expect("PTX");
+    let names: Vec<(&str, ptx::Space, u64)> = module
+        .variables
+        .iter()
+        .map(|it| (it.name.as_str(), it.space, it.bytes))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("x", ptx::Space::Global, 4),
+            ("k.x", ptx::Space::Global, 8),
+            ("k.x", ptx::Space::Const, 4),
+            ("g.x", ptx::Space::Const, 4)
+        ]
+    );
+    let kernel = module.function("k").expect("it is there");
+    let body = kernel.body.as_ref().expect("a body");
+    assert_eq!(body.variables, []);
+    let mut symbols = Vec::new();
+    body.instructions
+        .iter()
+        .for_each(|it| it.visit_symbols(|symbol| symbols.push(symbol)));
+    assert_eq!(symbols, [ptx::Symbol::Module(2), ptx::Symbol::Module(1)]);
+    let of_body = text.replace(
+        "{ .const .b32 x = 7;",
+        "{ .shared .b32 s; .const .b64 x = s;",
+    );
+    let error = ptx::parse(&of_body).expect_err("an address of a block's");
+    assert!(
+        error
+            .message
+            .contains("the first value of `x` is an address that the kernel alone has"),
+        "{error}"
+    );
+}
+
+/// As nvopencc wrote them.
+#[test]
+fn a_prototype_ends_where_the_next_declaration_begins() {
+    let text = ".version 2.1
+.target sm_20
+.visible .func (.param .s32 res) twice (.param .s32 a)
+.visible .entry k() { ret; }
+.extern .func last ()
+.visible .func (.param .s32 res) twice (.param .s32 a) { ret; }
+.func end ()
+";
+    let module = ptx::parse(text).expect("PTX");
+    let names: Vec<(&str, bool)> = module
+        .functions
+        .iter()
+        .map(|it| (it.name.as_str(), it.body.is_some()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("twice", true),
+            ("k", true),
+            ("last", false),
+            ("end", false)
+        ]
+    );
+    let error = ptx::parse(&text.replace("last ()", "last () 5")).expect_err("no end");
+    assert!(
+        error
+            .message
+            .contains("expected `;` or the body of `last`, found `5`"),
+        "{error}"
+    );
+}
+
+/// Numbered registers of vectors, of which a part or all is named.
+#[test]
+fn numbered_vectors_of_registers() {
+    let text = ".version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 p) { .reg .v2 .b16 h<2>; .reg .b64 %d; mov.b32 h0, 0x00050006; st.global.b16 [%d], h0.y; mov.b32 h1, 1; ret; }
+";
+    let module = ptx::parse(text).expect("PTX");
+    let body = module.functions[0].body.as_ref().expect("a body");
+    let names: Vec<&str> = body.registers.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["%d", "h0.x", "h0.y", "h1.x", "h1.y"]);
+    assert!(
+        matches!(&body.instructions[0].operation, ptx::Operation::Unpack(it) if it.d.len() == 2)
+    );
+    let error = ptx::parse(&text.replace("h0.y", "h2.y")).expect_err("there are two");
+    assert!(error.message.contains("`h2` is not declared"), "{error}");
+}

@@ -436,7 +436,9 @@ fn functions() {
         ("tanh", approx::tanh),
     ];
     for (modifier, ftz) in [("", false), (".ftz", true)] {
-        for (name, f) in functions {
+        // All but the last have `.ftz`.
+        let known = functions.len() - usize::from(ftz);
+        for (name, f) in functions.into_iter().take(known) {
             check(
                 &format!("{name}.approx{modifier}.f32 %d, %a;"),
                 "b32",
@@ -537,14 +539,14 @@ fn functions() {
 fn refused() {
     assert_eq!(
         refusal("add.sat.f64 %d, %a, %b;", "b64", &["b64"; 2]),
-        "the type or a modifier"
+        "`add.sat.f64`: `.sat` does not go with `.f64` here"
     );
     assert_eq!(
         refusal("fma.rn.sat.bf16 %d, %a, %b, %c;", "b16", &["b16"; 3]),
-        "the type or a modifier"
+        "`fma.rn.sat.bf16`: `.sat` does not go with `.bf16` here"
     );
     assert_eq!(
         refusal("sin.approx.f64 %d, %a;", "b64", &["b64"]),
-        "the type or a modifier"
+        "`sin.approx.f64`: it has no `.f64`: expected one of `.f32`"
     );
 }

@@ -148,9 +148,12 @@ pub(crate) fn check<const N: usize>(
     case.check(values, |sources| vec![expected(sources)]);
 }
 
-/// Why an instruction cannot be executed.
+/// Why an instruction cannot be executed, or is none that `ptxas` takes.
 pub(crate) fn refusal(text: &str, d: &str, read: &[&str]) -> String {
     let ptx = kernel(text, &[d], read);
+    if let Err(refused) = ptx::parse(&ptx) {
+        return refused.message;
+    }
     let module = Module::load(&ptx, &Arc::new(Memory::new(LIMITS))).unwrap();
     match module.kernel("k").unwrap().prepare().unwrap_err() {
         Unlowered::Unsupported(it) => it.why,

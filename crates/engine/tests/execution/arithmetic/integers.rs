@@ -210,8 +210,6 @@ fn packed() {
     }
     test!("add.u16x2", u16, u16::wrapping_add);
     test!("add.s16x2", i16, i16::wrapping_add);
-    test!("sub.u16x2", u16, u16::wrapping_sub);
-    test!("sub.s16x2", i16, i16::wrapping_sub);
     test!("min.u16x2", u16, u16::min);
     test!("min.s16x2", i16, i16::min);
     test!("max.u16x2", u16, u16::max);
@@ -271,10 +269,10 @@ fn dot_products() {
 fn refused() {
     assert_eq!(
         refusal("add.sat.u32 %d, %a, %b;", "b32", &["b32"; 2]),
-        "the type or a modifier"
+        "`add.sat.u32`: `.sat` does not go with `.u32` here"
     );
     assert_eq!(
         refusal("add.u64 %d, %a, %b;", "b32", &["b64"; 2]),
-        "a result of Double in a register of Word"
+        "`add.u64`: `%d` is `.b32`: expected an integer or bits, 64 of them"
     );
 }

@@ -6,6 +6,7 @@ mod externals;
 mod generic_access;
 mod panics;
 mod parameters;
+mod refused;
 mod stack;
 mod stand_in;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use super::calls::Calls;
 use super::flow::Flow;
 use super::kernels::Description;
 use super::places::{Place, Sources};
+pub(crate) use refused::{by_assembler, by_parser};
 pub(crate) use unread::unread;
 
 macro_rules! lints {
@@ -79,6 +81,9 @@ lints! {
     /// An instruction that Ridgepoint's parser does not know, so that no other lint looks at the module, and the
     /// emulator cannot execute it.
     UnknownPtx = "unknown-ptx", Deny, unread::check;
+    /// PTX that `ptxas` refuses, and with it each driver: no kernel of the module can be loaded. Where `ptxas` is not
+    /// found the parser alone looks for it.
+    PtxasRefuses = "ptxas-refuses", Deny, refused::check;
     /// The address of a static that stands in for shared or constant memory, which has no bytes itself.
     StandInAddress = "stand-in-address", Deny, stand_in::check;
     /// An atomic of `core::sync::atomic` whose order the compiler has dropped, as it does before Rust 1.99.

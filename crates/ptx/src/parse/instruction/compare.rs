@@ -102,7 +102,8 @@ impl<'a> Parser<'a> {
             _ => {
                 let direction = op.want("`.l` or `.r`", Direction::from_name)?;
                 let wrap = op.want("`.clamp` or `.wrap`", Wrap::from_name)?;
-                let Binary { d, a, b, .. } = self.binary(op)?;
+                op.need("b32")?;
+                let Binary { d, a, b, .. } = self.binary_of(Type::B32)?;
                 Operation::Shf(Shf {
                     direction,
                     wrap,

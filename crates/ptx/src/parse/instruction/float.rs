@@ -4,7 +4,7 @@ use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
     FloatBinary, FloatDiv, FloatMinMax, FloatRoot, FloatTest, FloatUnary, Fma, Operation,
-    Precision, Rounding, Testp, Unary,
+    Precision, Rounding, Testp, Type, Unary,
 };
 
 impl<'a> Parser<'a> {
@@ -67,7 +67,12 @@ impl<'a> Parser<'a> {
     }
 
     fn fma(&mut self, op: &mut Opcode<'a>) -> Result<Fma> {
-        let rounding = op.take(Rounding::from_name).unwrap_or(Rounding::Rn);
+        let rounding = match op.take(Rounding::from_name) {
+            Some(rounding) => rounding,
+            // Of the first architectures.
+            None if op.name == "mad" => Rounding::Rn,
+            None => return Err(op.error("`fma` lacks a rounding such as `.rn`")),
+        };
         let (ftz, saturate, relu, oob) = (
             op.flag("ftz"),
             op.flag("sat"),
@@ -75,6 +80,9 @@ impl<'a> Parser<'a> {
             op.flag("oob"),
         );
         let ty = op.ty()?;
+        if op.name == "mad" && !matches!(ty, Type::F32 | Type::F64) {
+            return Err(op.error(&format!("`mad` has no `.{}`: `fma` has", ty.name())));
+        }
         let source = op.optional_type().unwrap_or(ty);
         let (d, a, b) = (self.reg()?, self.then(source)?, self.then(source)?);
         Ok(Fma {

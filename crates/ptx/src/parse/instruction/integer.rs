@@ -21,6 +21,11 @@ impl<'a> Parser<'a> {
     /// `ty d, a, b`.
     pub(super) fn binary(&mut self, op: &mut Opcode<'a>) -> Result<Binary> {
         let ty = op.ty()?;
+        self.binary_of(ty)
+    }
+
+    /// `d, a, b` of this type.
+    pub(super) fn binary_of(&mut self, ty: Type) -> Result<Binary> {
         Ok(Binary {
             ty,
             d: self.reg()?,
@@ -184,7 +189,8 @@ impl<'a> Parser<'a> {
             }
             "bmsk" => {
                 let wrap = op.want("`.clamp` or `.wrap`", Wrap::from_name)?;
-                let Binary { d, a, b, .. } = self.binary(op)?;
+                op.need("b32")?;
+                let Binary { d, a, b, .. } = self.binary_of(Type::B32)?;
                 Operation::Bmsk(Bmsk { wrap, d, a, b })
             }
             name => {

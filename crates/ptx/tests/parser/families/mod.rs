@@ -5,6 +5,7 @@ mod control;
 mod matrices;
 mod memory;
 mod movement;
+mod refused;
 mod text;
 
 use ptx::{Address, Base, Operand, Predicate, Reg};
