@@ -79,7 +79,10 @@ impl Device {
     ) -> Result<DeviceBuffer<T>, DriverError> {
         const CHUNK_BYTES: usize = 1 << 22;
         let mut buffer = self.allocate(len)?;
-        let step = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
+        if size_of::<T>() == 0 {
+            return Ok(buffer);
+        }
+        let step = (CHUNK_BYTES / size_of::<T>()).max(1);
         let chunk = vec![value; len.min(step)];
         for first in (0..len).step_by(step) {
             buffer.write(first, &chunk[..step.min(len - first)])?;

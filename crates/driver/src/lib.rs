@@ -109,6 +109,7 @@ mod image;
 mod launch;
 mod launch_attributes;
 mod launch_config;
+mod origin;
 mod panics;
 mod peers;
 mod pinned;

@@ -1,13 +1,13 @@
 //! A kernel's parameters, and how each travels from the host to the kernel.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
     Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Type,
 };
 
-use crate::lifetimes::{has_lifetimes, with_elided};
+use crate::lifetimes::{has_lifetimes, launch, with_elided, with_launch};
 
 /// How a parameter travels from the host to the kernel.
 pub(crate) enum Passing {
@@ -79,9 +79,54 @@ impl Parameter {
         }
     }
 
-    /// What the parameter's type must be for threads to have it all at once, as a call of one of
-    /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
-    pub(crate) fn required(&self) -> Option<TokenStream> {
+    /// How the parameter lies in memory, as a constant for the kernel's digest.
+    pub(crate) fn layout(&self) -> TokenStream {
+        let ty = match &self.passing {
+            Passing::Value => &self.ty,
+            Passing::Slice(element)
+            | Passing::Output(element)
+            | Passing::Const(element)
+            | Passing::Mut(element)
+            | Passing::Reference(element) => element,
+        };
+        let ty = with_elided(ty);
+        quote! { ::cuda_std::parameter::Layout::<#ty>::DIGEST }
+    }
+
+    /// What a safe kernel asks of a value's type besides.
+    pub(crate) fn required_of_safe(&self) -> Option<TokenStream> {
+        let Passing::Value = &self.passing else {
+            return None;
+        };
+        let ty = with_elided(&self.ty);
+        Some(quote! { a_safe_kernel_takes::<#ty>() })
+    }
+
+    /// That the PTX can have the value as a parameter: rustc panics at a greater alignment.
+    fn aligned(&self) -> TokenStream {
+        let ty = with_elided(&self.ty);
+        let message = format!(
+            "the parameter `{}` is of a type, `{}`, that is aligned to more than 16 bytes, the most that a \
+             kernel's parameter may be: take a reference to it",
+            self.name,
+            type_text(&self.ty)
+        );
+        quote_spanned! { self.ty.span() =>
+            ::core::assert!(::core::mem::align_of::<#ty>() <= 16, #message)
+        }
+    }
+
+    /// What the parameter's type must be for threads to have it all at once, as calls of the functions
+    /// that the expansion declares. Of a raw pointer the kernel's author says it.
+    pub(crate) fn required(&self) -> Vec<TokenStream> {
+        let mut all: Vec<TokenStream> = self.required_of_threads().into_iter().collect();
+        if let Passing::Value = &self.passing {
+            all.push(self.aligned());
+        }
+        all
+    }
+
+    fn required_of_threads(&self) -> Option<TokenStream> {
         match &self.passing {
             Passing::Value => {
                 let ty = with_elided(&self.ty);
@@ -138,8 +183,26 @@ impl Parameter {
             Passing::Reference(_) => quote! { &*#name },
             _ => return quote! { let #pattern = #name; },
         };
-        // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation.
-        quote! { let #pattern = unsafe { #value }; }
+        let ty = self.entry_type();
+        // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation, which
+        // lives as long as the launch: the type says so, so nothing can keep it for longer.
+        quote! { let #pattern: #ty = unsafe { #value }; }
+    }
+
+    /// The author's type, in the PTX entry: what the author gave no lifetime has that of the launch.
+    fn entry_type(&self) -> TokenStream {
+        match &self.passing {
+            // `Output<T>` has a lifetime that is not written.
+            Passing::Output(element) => {
+                let element = with_launch(element);
+                let lifetime = output_lifetime(&self.ty).unwrap_or_else(launch);
+                quote! { ::cuda_std::Output<#lifetime, #element> }
+            }
+            _ => {
+                let ty = with_launch(&self.ty);
+                quote! { #ty }
+            }
+        }
     }
 
     /// What a launch takes, which lasts for `'a`.
@@ -297,6 +360,20 @@ fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
         }
     }
     Ok(element)
+}
+
+/// The lifetime that the author gave an `Output<'a, T>`.
+fn output_lifetime(ty: &Type) -> Option<Lifetime> {
+    let Type::Path(path) = peel(ty) else {
+        return None;
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Lifetime(lifetime) if lifetime.ident != "_" => Some(lifetime.clone()),
+        _ => None,
+    })
 }
 
 fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {

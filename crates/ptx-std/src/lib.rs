@@ -55,6 +55,7 @@ pub mod mma;
 mod output;
 mod own;
 pub mod packed;
+pub mod parameter;
 pub mod ptr;
 pub mod shared;
 pub mod thread;

@@ -206,7 +206,7 @@ unsafe fn scenes<'a>(
 }
 
 #[kernel(instances(pairs_f32<f32>))]
-fn pairs<'a, T: Copy>((_, second): (T, T), x: &'a [T], mut y: Output<'a, T>) {
+fn pairs<'a, T: Copy>([_, second]: [T; 2], x: &'a [T], mut y: Output<'a, T>) {
     let _ = (second, x.len(), y.len());
     y.own().for_each(drop);
 }
@@ -265,7 +265,7 @@ fn patterns_take_parameters_apart_and_have_numbers_for_names() {
     assert_eq!(y, [6.0]);
     let names = patterns::PARAMETERS.iter().map(|parameter| parameter.name);
     assert!(names.eq(["argument_0", "argument_1", "argument_2", "y"]));
-    assert_eq!(pairs_f32::PARAMETERS[0].ty, "(f32, f32)");
+    assert_eq!(pairs_f32::PARAMETERS[0].ty, "[f32; 2]");
 }
 
 trait Element: Copy {

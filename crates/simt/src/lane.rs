@@ -17,12 +17,13 @@ pub(crate) struct LaneHooks<'a> {
 
 impl LaneHooks<'_> {
     fn wait_for(&self, wait: Wait) -> Answer {
-        let _pause = pause();
-        self.yielder.suspend(wait)
+        pause(|| self.yielder.suspend(wait))
     }
 }
 
-impl Hooks for LaneHooks<'_> {
+// SAFETY: `BlockMemory` allocates what it is asked for and lives as long as the block, which drops its threads
+// first; a thread waits until the block has seen the others come.
+unsafe impl Hooks for LaneHooks<'_> {
     fn sync_threads(&self, predicate: bool, at: &'static Location<'static>) -> Tally {
         match self.wait_for(Wait::Barrier { predicate, at }) {
             Answer::Tally(tally) => tally,

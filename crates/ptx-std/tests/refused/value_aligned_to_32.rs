@@ -1,0 +1,16 @@
+#![allow(unused)]
+extern crate ptx_std as cuda_std;
+use bytemuck::NoUninit;
+use cuda_std::prelude::*;
+
+#[derive(Clone, Copy, NoUninit)]
+#[repr(C, align(32))]
+pub struct A([u64; 4]);
+
+#[kernel]
+pub fn k(a: A, mut y: Output<u32>) {}
+
+#[kernel]
+pub unsafe fn u(a: A, mut y: Output<u32>) {}
+
+fn main() {}

@@ -1,0 +1,14 @@
+#![allow(unused)]
+extern crate ptx_std as cuda_std;
+use cuda_std::prelude::*;
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Scene<'a> {
+    pub x: &'a [f32],
+}
+
+#[kernel]
+pub fn scene(scene: Scene<'_>, mut y: Output<f32>) {}
+
+fn main() {}
