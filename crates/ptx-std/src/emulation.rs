@@ -235,7 +235,8 @@ impl SharedArray {
 /// Kernels use the memory that [`Hooks::shared_array`] and [`Hooks::dynamic_shared`] return: it is as large and
 /// aligned as they say, is the block's own, and lives until the last thread of the block has ended. Every thread
 /// of the block is given the same. [`Hooks::sync_threads`] and [`Hooks::exchange`] return when the others have
-/// come, because kernels take what those wrote before as written.
+/// come, because kernels take what those wrote before as written; to a thread that is unwound they may return at
+/// once.
 pub unsafe trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally;
