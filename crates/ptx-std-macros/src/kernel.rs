@@ -86,6 +86,7 @@ fn digest_of(source: u64, parameters: &[Parameter]) -> TokenStream {
     let layouts = parameters.iter().map(Parameter::layout);
     quote! {
         {
+            #[allow(unused_imports)]
             use ::cuda_std::parameter::OtherLayout as _;
             ::cuda_std::parameter::digest(&[#source, #(#layouts),*])
         }
@@ -143,12 +144,16 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-/// What the parameters' types have to be, on the host and on the GPU alike: `cfg` may choose others there.
+/// What the parameters' types have to be. Those of a safe kernel are compared on the GPU as well, where `cfg` may
+/// have chosen others; the author of an unsafe one vouches for that.
 fn checks(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
-    let required = parameters.iter().flat_map(Parameter::required);
+    let required = parameters.iter().filter_map(Parameter::required);
     let of_safe = parameters.iter().filter_map(Parameter::required_of_safe);
     let of_safe = of_safe.filter(|_| is_safe(function));
+    let aligned = parameters.iter().filter_map(Parameter::aligned);
+    let host_alone = (!is_safe(function)).then(|| quote! { #[cfg(not(target_arch = "nvptx64"))] });
     quote! {
+        #host_alone
         const _: () = {
             const fn every_thread_copies<T: ::core::marker::Copy + ::core::marker::Sync + 'static>() {}
             const fn every_thread_reads<T: ::core::marker::Sync>() {}
@@ -156,6 +161,9 @@ fn checks(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
             const fn a_safe_kernel_takes<T: ::cuda_std::parameter::SafeValue>() {}
             #(#required;)*
             #(#of_safe;)*
+        };
+        const _: () = {
+            #(#aligned;)*
         };
     }
 }

@@ -11,6 +11,7 @@ mod lifetimes;
 mod mark;
 mod parameter;
 mod space;
+mod value;
 
 /// Turns a function into a GPU kernel.
 ///
@@ -31,8 +32,8 @@ mod space;
 ///
 /// A struct that is passed by value is `#[repr(C)]`: the host's compiler and the GPU's are two, and
 /// without it each may order the fields in its own way. A kernel that is a safe function takes values
-/// of `cuda_std::parameter::SafeValue` alone, which makes sure of it: numbers, and what derives
-/// `bytemuck::NoUninit`. No value is aligned to more than 16 bytes.
+/// of `cuda_std::parameter::SafeValue` alone, which makes sure of it: numbers, and structs that derive it.
+/// No value is aligned to more than 16 bytes.
 ///
 /// The attribute writes a digest of the kernel's source and of the layout of its parameters into the PTX
 /// and into its description, so a launch of PTX that was made of other source is an error.
@@ -89,6 +90,13 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     finish(space::shared_array(input.into()))
+}
+
+/// Lets a kernel that is a safe function take the struct by value: it is `#[repr(C)]`, `Copy`, and has fields
+/// that are such values. See the trait.
+#[proc_macro_derive(SafeValue)]
+pub fn safe_value(item: TokenStream) -> TokenStream {
+    finish(value::derive(item.into()))
 }
 
 /// A function that the host can compile and never call: there its body is a panic. So it cannot

@@ -103,7 +103,10 @@ impl Parameter {
     }
 
     /// That the PTX can have the value as a parameter: rustc panics at a greater alignment.
-    fn aligned(&self) -> TokenStream {
+    pub(crate) fn aligned(&self) -> Option<TokenStream> {
+        let Passing::Value = &self.passing else {
+            return None;
+        };
         let ty = with_elided(&self.ty);
         let message = format!(
             "the parameter `{}` is of a type, `{}`, that is aligned to more than 16 bytes, the most that a \
@@ -111,22 +114,14 @@ impl Parameter {
             self.name,
             type_text(&self.ty)
         );
-        quote_spanned! { self.ty.span() =>
+        Some(quote_spanned! { self.ty.span() =>
             ::core::assert!(::core::mem::align_of::<#ty>() <= 16, #message)
-        }
+        })
     }
 
-    /// What the parameter's type must be for threads to have it all at once, as calls of the functions
-    /// that the expansion declares. Of a raw pointer the kernel's author says it.
-    pub(crate) fn required(&self) -> Vec<TokenStream> {
-        let mut all: Vec<TokenStream> = self.required_of_threads().into_iter().collect();
-        if let Passing::Value = &self.passing {
-            all.push(self.aligned());
-        }
-        all
-    }
-
-    fn required_of_threads(&self) -> Option<TokenStream> {
+    /// What the parameter's type must be for threads to have it all at once, as a call of one of
+    /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
+    pub(crate) fn required(&self) -> Option<TokenStream> {
         match &self.passing {
             Passing::Value => {
                 let ty = with_elided(&self.ty);

@@ -22,6 +22,7 @@
 //! assert_eq!(scale::PARAMETERS[2], a);
 //! assert_eq!(scale::PARAMETERS[1].passing, Passing::Slice);
 //! assert_eq!(scale::BOUNDS, Bounds { max_threads: Some(256), min_blocks: Some(4), block: None });
+//! assert_eq!(scale::entry().digest(), Some(scale::DIGEST));
 //!
 //! /// Runs a safe kernel on the host, as an emulator does.
 //! fn run<K: SafeKernel>(arguments: &K::Arguments<'_>) {

@@ -8,49 +8,54 @@ use core::num::Wrapping;
 
 use bytemuck::NoUninit;
 use half::{bf16, f16};
+pub use ptx_std_macros::SafeValue;
 
 /// A value that a kernel which is a safe function takes by value: plain data, which two compilers lay out
-/// alike, without references to the host's memory and without bytes that nobody has written.
+/// alike, without references to the host's memory.
 ///
-/// Numbers, `bool`, `char` and arrays of them are such values, and a struct that derives
-/// [`bytemuck::NoUninit`] or `Pod`, which asks for `#[repr(C)]`:
+/// Numbers, `bool`, `char` and arrays of them are such values, as is all that is [`bytemuck::NoUninit`] or
+/// `Pod`, and a struct of such values that derives the trait, which asks for `#[repr(C)]`:
 ///
 /// ```
-/// use bytemuck::NoUninit;
-/// use cuda_std::parameter::SafeValue;
 /// use cuda_std::prelude::*;
 ///
-/// #[derive(Clone, Copy, NoUninit)]
+/// #[derive(Clone, Copy, SafeValue)]
 /// #[repr(C)]
 /// pub struct Affine {
+///     is_negative: bool,
 ///     by: f32,
-///     offset: f32,
 /// }
 ///
 /// #[kernel]
 /// pub fn affine(with: Affine, mut y: Output<f32>) {
-///     y.own().for_each(|(_, y)| *y = with.by * *y + with.offset);
+///     let by = if with.is_negative { -with.by } else { with.by };
+///     y.own().for_each(|(_, y)| *y *= by);
 /// }
 ///
-/// fn passed<T: SafeValue>(value: T) -> usize {
-///     bytemuck::bytes_of(&value).len()
+/// fn passed<T: SafeValue>(_: T) -> usize {
+///     size_of::<T>()
 /// }
-/// assert_eq!(passed(Affine { by: 2.0, offset: 1.0 }), 8);
+/// assert_eq!(passed(Affine { is_negative: true, by: 2.0 }), 8);
 /// ```
 ///
 /// For any other `Copy` value the kernel is an `unsafe fn`, and whoever launches it vouches for the layout.
+///
+/// # Safety
+/// All compilers lay the type out alike, and a value of it refers to no memory.
 #[diagnostic::on_unimplemented(
     message = "a kernel that is a safe function cannot take `{Self}` by value",
-    label = "not known to be laid out alike on host and GPU, without references and padding",
-    note = "of a struct, `#[derive(bytemuck::NoUninit)]` and `#[repr(C)]` make sure of it; without them the \
-            kernel is an `unsafe fn`"
+    label = "not known to be laid out alike on host and GPU, without references",
+    note = "of a struct, `#[derive(SafeValue)]` and `#[repr(C)]` make sure of it; without them the kernel is \
+            an `unsafe fn`"
 )]
-pub trait SafeValue: NoUninit {}
+pub unsafe trait SafeValue: Copy + 'static {}
+// SAFETY: its derive asks for `repr(C)`, and a reference is none.
 #[diagnostic::do_not_recommend]
-impl<T: NoUninit> SafeValue for T {}
+unsafe impl<T: NoUninit> SafeValue for T {}
 
 /// The layout of a type, for `#[kernel]`: `Layout::<T>::DIGEST`. Of [`Known`] types it says which they are, of
-/// all others ([`OtherLayout`]) size and alignment.
+/// all others ([`OtherLayout`]) the size: what else host and GPU may see differently, such as the alignment of a
+/// vector of `glam`, harms nobody.
 #[doc(hidden)]
 pub struct Layout<T>(PhantomData<T>);
 
@@ -62,7 +67,7 @@ impl<T: Known> Layout<T> {
 /// The constant of all types that are not [`Known`].
 #[doc(hidden)]
 pub trait OtherLayout {
-    /// Of size and alignment.
+    /// Of the size.
     const DIGEST: u64;
 }
 
@@ -104,7 +109,7 @@ impl<T: Known> Known for Wrapping<T> {
 }
 
 const fn layout<T>(number: u64) -> u64 {
-    digest(&[number, size_of::<T>() as u64, align_of::<T>() as u64])
+    digest(&[number, size_of::<T>() as u64])
 }
 
 /// The digest of several numbers, in their order: FNV-1a over their bytes.

@@ -1,9 +1,8 @@
 #![allow(unused)]
 extern crate ptx_std as cuda_std;
-use bytemuck::NoUninit;
 use cuda_std::prelude::*;
 
-#[derive(Clone, Copy, NoUninit)]
+#[derive(Clone, Copy, SafeValue)]
 #[repr(C, align(32))]
 pub struct A([u64; 4]);
 

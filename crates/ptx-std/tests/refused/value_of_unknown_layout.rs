@@ -1,13 +1,9 @@
 #![allow(unused)]
 extern crate ptx_std as cuda_std;
-use bytemuck::NoUninit;
 use cuda_std::prelude::*;
 
 #[derive(Clone, Copy)]
 pub struct Rust(u32, u8);
-
-#[derive(Clone, Copy, NoUninit)]
-pub struct Derived(u32, u32);
 
 #[kernel]
 pub fn by_value(value: Rust, pair: (u32, f32), mut y: Output<f32>) {}

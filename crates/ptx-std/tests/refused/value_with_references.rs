@@ -11,4 +11,13 @@ pub struct Scene<'a> {
 #[kernel]
 pub fn scene(scene: Scene<'_>, mut y: Output<f32>) {}
 
+#[derive(Clone, Copy, SafeValue)]
+#[repr(C)]
+pub struct Derived<'a> {
+    pub x: &'a [f32],
+}
+
+#[kernel]
+pub fn derived(scene: Derived<'_>, mut y: Output<f32>) {}
+
 fn main() {}
