@@ -165,17 +165,31 @@ impl Parameter {
     pub(crate) fn device_binding(&self) -> TokenStream {
         let Parameter { name, pattern, .. } = self;
         let length = self.length_name();
+        // The entry's own parameter may have a lifetime that is not written.
+        let pointer = |element| {
+            let element = with_launch(element);
+            quote! { #name.cast::<#element>() }
+        };
         let value = match &self.passing {
             // LLVM does not learn from `from_raw_parts` that the pointer is not null, and would ask that
             // of each element that comes in an `Option`.
-            Passing::Slice(_) => quote! {
-                {
-                    ::core::hint::assert_unchecked(!#name.is_null());
-                    ::core::slice::from_raw_parts(#name, #length)
+            Passing::Slice(element) => {
+                let pointer = pointer(element);
+                quote! {
+                    {
+                        ::core::hint::assert_unchecked(!#name.is_null());
+                        ::core::slice::from_raw_parts(#pointer, #length)
+                    }
                 }
-            },
-            Passing::Output(_) => quote! { ::cuda_std::Output::from_raw(#name, #length) },
-            Passing::Reference(_) => quote! { &*#name },
+            }
+            Passing::Output(element) => {
+                let pointer = pointer(element);
+                quote! { ::cuda_std::Output::from_raw(#pointer, #length) }
+            }
+            Passing::Reference(element) => {
+                let pointer = pointer(element);
+                quote! { &*#pointer }
+            }
             _ => return quote! { let #pattern = #name; },
         };
         let ty = self.entry_type();

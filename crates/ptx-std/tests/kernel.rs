@@ -344,6 +344,23 @@ fn what_is_for_the_gpu_panics_on_the_host() {
     next(1);
 }
 
+#[externally_visible]
+#[allow(missing_docs)]
+pub extern "C" fn getpid() -> i32 {
+    -7
+}
+
+#[test]
+fn what_is_visible_in_ptx_takes_no_symbols_place_on_the_host() {
+    // SAFETY: so it is declared in unistd.h.
+    unsafe extern "C" {
+        #[link_name = "getpid"]
+        safe fn of_the_system() -> i32;
+    }
+    assert_eq!(of_the_system(), std::process::id() as i32);
+    assert_eq!(getpid(), -7);
+}
+
 #[address_space(shared)]
 static mut TILE: [f32; 32] = [0.0; 32];
 
