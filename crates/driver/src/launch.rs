@@ -193,8 +193,9 @@ impl<S: Signature> Prepared<'_, S> {
                 Stream::finish_copies_of(peer)?;
             }
         }
-        // SAFETY: a safe kernel has no contract, and `prepare` has made sure that the PTX is its own. The views are borrowed, from buffers that no copy reaches
-        // any more, until the stream has been synchronised, and no other launch has them.
+        // SAFETY: a safe kernel has no contract, and `prepare` has made sure that the PTX is its own, or somebody
+        // vouched for it. The views are borrowed, from buffers that no copy reaches any more, until the stream
+        // has been synchronised, and no other launch has them.
         let launched = unsafe { self.launch(stream, &arguments) };
         // In any case: the kernel may run.
         let done = stream.synchronize();
