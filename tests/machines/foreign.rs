@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         both("values_are_passed_as_c_has_them", values),
         both("a_graph_has_them", graph),
         both("kernels_of_our_own_are_loaded", own),
+        both("ptx_of_other_source_is_refused", other_source),
         both("refused_ptx_is_shown", refused),
         both("a_kernel_that_is_not_there_is_named", |device| {
             missing(device, &Files::new()?.ptx(PTX)?)
@@ -39,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             saxpy(device, &files.cubin(&cubin(device)?)?)
         }),
         gpu("cubins_that_cannot_run_are_refused", other_cubins),
+        gpu("a_cubin_does_not_say_what_it_was_made_of", cubin_of_our_own),
         gpu("a_kernel_that_is_not_in_a_cubin_is_named", |device| {
             let files = Files::new()?;
             missing(device, &files.cubin(&cubin(device)?)?)
@@ -200,10 +202,14 @@ impl Files {
 
 /// [`PTX`] as the driver compiles it for the device.
 fn cubin(device: &Device) -> Result<Vec<u8>, Failed> {
+    assembled(device, PTX)
+}
+
+fn assembled(device: &Device, ptx: &str) -> Result<Vec<u8>, Failed> {
     // Enters the device's context.
     device.free_memory()?;
     let mut linker = Linker::new()?;
-    linker.add_ptx(format!("{PTX}\0"))?;
+    linker.add_ptx(format!("{ptx}\0"))?;
     Ok(linker.complete()?)
 }
 
@@ -300,18 +306,28 @@ fn graph(device: &Device) -> Result<(), Failed> {
     equal(&y.to_vec()?, &[[5.0; 50], [2.0; 50]].concat())
 }
 
-fn own(device: &Device) -> Result<(), Failed> {
-    const N: usize = 1000;
+/// Embedded PTX that the device runs.
+fn embedded(device: &Device) -> Result<&'static str, Failed> {
     let (major, minor) = device.properties().compute_capability;
     let runs = |arch: u32| arch <= major * 10 + minor;
-    let (_, text, _) = embedded_ptx()
-        .iter()
+    let mut all = embedded_ptx().iter();
+    let (_, text, _) = all
         .find(|(arch, ..)| runs(*arch))
         .ok_or("the device runs some")?;
+    Ok(text)
+}
+
+fn own(device: &Device) -> Result<(), Failed> {
     let files = Files::new()?;
-    let loaded = device.load(files.ptx(text)?)?;
+    let loaded = device.load(files.ptx(embedded(device)?)?)?;
+    scaled(device, &loaded, scale_f32::entry())
+}
+
+/// `scale_f32` as `loaded` has it scales.
+fn scaled(device: &Device, loaded: &Device, entry: Entry<scale_f32>) -> Result<(), Failed> {
+    const N: usize = 1000;
     let shape = LaunchConfig::linear(map_threads::<f32>(N as u64), BLOCK);
-    let prepared = loaded.prepare(scale_f32::entry(), shape)?;
+    let prepared = loaded.prepare(entry, shape)?;
     let (x, mut y) = (
         device.buffer_filled(N, 1.5)?,
         device.buffer_filled(N, f32::NAN)?,
@@ -322,6 +338,47 @@ fn own(device: &Device) -> Result<(), Failed> {
     unsafe { prepared.launch(&stream, &arguments) }?;
     stream.synchronize()?;
     equal(&y.to_vec()?, &[3.0; N])
+}
+
+/// PTX that says that it was made of other source than this program's kernel, or says nothing.
+fn other_source(device: &Device) -> Result<(), Failed> {
+    const MARK: &str = "// ptx-std kernel scale_f32 ";
+    let text = embedded(device)?;
+    let line = text
+        .lines()
+        .find(|line| line.trim_start().starts_with(MARK))
+        .ok_or("the PTX describes its kernel")?;
+    let (before, digest) = line.rsplit_once(" digest=").ok_or("with its digest")?;
+    let digest: u64 = digest.trim().parse().map_err(|_| "a number")?;
+    let other = format!("{before} digest={}", digest.wrapping_add(1));
+    let files = Files::new()?;
+
+    let loaded = device.load(files.ptx(&text.replace(line, &other))?)?;
+    match loaded.prepare(scale_f32::entry(), LaunchConfig::linear(1, BLOCK)) {
+        Err(DriverError::OtherSource { kernel }) => equal(kernel.as_bytes(), b"scale_f32")?,
+        other => return Err(format!("{:?}", other.err()).into()),
+    }
+    let loaded = device.load(files.ptx(&text.replace(line, "// edited"))?)?;
+    unknown_source(&loaded)?;
+    // SAFETY: it is the kernel's own PTX but for a comment.
+    scaled(device, &loaded, unsafe { scale_f32::entry().of_any_ptx() })
+}
+
+fn unknown_source(loaded: &Device) -> Result<(), Failed> {
+    match loaded.prepare(scale_f32::entry(), LaunchConfig::linear(1, BLOCK)) {
+        Err(DriverError::UnknownSource { kernel }) => equal(kernel.as_bytes(), b"scale_f32"),
+        other => Err(format!("{:?}", other.err()).into()),
+    }
+}
+
+/// A cubin has no comments.
+fn cubin_of_our_own(device: &Device) -> Result<(), Failed> {
+    let files = Files::new()?;
+    let image = assembled(device, embedded(device)?)?;
+    let loaded = device.load(files.cubin(&image)?)?;
+    unknown_source(&loaded)?;
+    // SAFETY: the driver has made it of the kernel's own PTX.
+    scaled(device, &loaded, unsafe { scale_f32::entry().of_any_ptx() })
 }
 
 fn refused(device: &Device) -> Result<(), Failed> {

@@ -68,7 +68,17 @@ enum Storage {
 }
 
 impl Device {
-    /// A buffer of `len` elements, each `value`.
+    /// A buffer of `len` elements, each `value`. Of elements without bytes there may be any number, at no cost.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// assert_eq!(device.buffer_filled(3, 7u8)?.to_vec()?, [7; 3]);
+    /// assert_eq!(device.buffer_filled(usize::MAX, ())?.len(), usize::MAX);
+    /// assert_eq!(device.pinned(usize::MAX, ())?.len(), usize::MAX);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
@@ -79,7 +89,10 @@ impl Device {
     ) -> Result<DeviceBuffer<T>, DriverError> {
         const CHUNK_BYTES: usize = 1 << 22;
         let mut buffer = self.allocate(len)?;
-        let step = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
+        if size_of::<T>() == 0 {
+            return Ok(buffer);
+        }
+        let step = (CHUNK_BYTES / size_of::<T>()).max(1);
         let chunk = vec![value; len.min(step)];
         for first in (0..len).step_by(step) {
             buffer.write(first, &chunk[..step.min(len - first)])?;

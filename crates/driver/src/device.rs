@@ -9,7 +9,8 @@ use occupancy::ComputeCapability;
 use crate::emulator::{self, Kernels};
 use crate::gpu::Gpu;
 use crate::{
-    DeviceChoice, DeviceProperties, DriverError, Embedded, Emulation, home, host_memory, trace,
+    DeviceChoice, DeviceProperties, DeviceValue, DriverError, Embedded, Emulation, home,
+    host_memory, trace,
 };
 
 /// A GPU, or the emulator.
@@ -405,8 +406,11 @@ impl Device {
     }
 
     /// Memory of the host in place of the device's: the emulator's.
-    pub(crate) fn emulated<T: Clone>(&self, len: usize, value: T) -> Result<Vec<T>, DriverError> {
-        host_memory(len, value)
-            .map_err(|bytes| self.out_of_memory(bytes, engine::memory::free_bytes()))
+    pub(crate) fn emulated<T: DeviceValue>(
+        &self,
+        len: usize,
+        value: T,
+    ) -> Result<Vec<T>, DriverError> {
+        host_memory(len, value).map_err(|bytes| self.out_of_memory(bytes, engine::memory::free_bytes()))
     }
 }

@@ -13,6 +13,7 @@ use occupancy::{ComputeCapability, OccupancyError};
 
 use super::checking::{self, Order};
 use super::image::{File, Image};
+use super::origin::Origin;
 use super::panics::{Panics, Recording};
 use super::registers::Registers;
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
@@ -145,6 +146,8 @@ pub(super) struct Kernels {
     panics: Option<Panics>,
     /// Where they are from, if not embedded.
     file: Option<File>,
+    /// Which source they were made of.
+    pub(super) origin: Origin,
     /// What counted launches did, a kernel after another.
     counts: Mutex<Vec<Counts>>,
 }
@@ -235,6 +238,7 @@ impl Kernels {
             registers,
             panics,
             file,
+            origin: Origin::of(text),
             counts: Mutex::default(),
         })
     }

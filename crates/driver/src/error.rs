@@ -120,6 +120,27 @@ pub enum DriverError {
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
 
+    /// What the device has under a kernel's name was made of other source than the kernel of the program.
+    #[error(
+        "{kernel}: the device's PTX was made of other source than this program's kernel of that name; build \
+         both again from the same source"
+    )]
+    OtherSource {
+        /// The kernel.
+        kernel: &'static str,
+    },
+
+    /// What the device has under a kernel's name does not say what it was made of: somebody else wrote the
+    /// PTX, an older version made it, or it is machine code.
+    #[error(
+        "{kernel}: the device has a kernel of that name, which does not say what source it was made of, as \
+         the PTX of CudaBuilder does; build it again, or vouch for it with `Entry::of_any_ptx`"
+    )]
+    UnknownSource {
+        /// The kernel.
+        kernel: &'static str,
+    },
+
     /// A file of kernels cannot be read.
     #[error("cannot read {path}: {error}")]
     UnreadableFile {

@@ -55,7 +55,9 @@ impl Device {
     /// either. Kernels of `#[kernel]` are loaded as well, from what `CudaBuilder` wrote, and prepared as
     /// ever: `device.load("kernels.ptx")?.prepare(scale::entry(), ..)`.
     ///
-    /// A cubin is believed: of its contents it is checked alone that it is an NVIDIA GPU's, and all there.
+    /// A cubin is believed: of its contents it is checked alone that it is an NVIDIA GPU's, and all there. It does
+    /// not say what source it was made of, so whoever launches a kernel of `#[kernel]` from it
+    /// [vouches](cuda_std::launch::Entry::of_any_ptx) for it.
     ///
     /// # Errors
     /// The file cannot be read ([`DriverError::UnreadableFile`]), holds something else, or a cubin in part

@@ -14,6 +14,7 @@ use cust::{CudaApiVersion, CudaFlags};
 use super::context::{Context, Owned};
 use super::error::{checked, during};
 use super::image::{File, Image};
+use super::origin::Origin;
 use super::{DeviceProperties, DriverError, Embedded, GpuProperties, Limits, home, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
@@ -28,6 +29,8 @@ pub(super) struct Gpu {
     pub(super) context: Context,
     /// Where the kernels are from, if not embedded.
     file: Option<File>,
+    /// Which source they were made of.
+    pub(super) origin: Origin,
 }
 
 impl Gpu {
@@ -78,6 +81,7 @@ impl Gpu {
             module,
             context,
             file: None,
+            origin: Origin::of(text),
         };
         Ok((gpu, properties))
     }
@@ -106,6 +110,11 @@ impl Gpu {
             module,
             context: self.context.clone(),
             file: Some(File::new(path, &image)),
+            origin: match &image {
+                Image::Ptx(text) => Origin::of(&text.to_string_lossy()),
+                // Comments do not get there.
+                Image::Cubin(_) => Origin::default(),
+            },
         })
     }
 

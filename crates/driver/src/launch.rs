@@ -120,8 +120,9 @@ impl<S: Signature> Prepared<'_, S> {
     /// the device is done, so the caller has nothing to vouch for. Where copies may be under way, it
     /// waits for the whole device before it launches.
     ///
-    /// The PTX that the device was opened with, or the file that was [loaded](super::Device::load), must be
-    /// what `CudaBuilder` made of this kernel; that is not checked.
+    /// The PTX that the device was opened with, or the file that was [loaded](super::Device::load), is what
+    /// `CudaBuilder` made of this kernel's source: [`Device::prepare`](super::Device::prepare) has compared their
+    /// digests. For any other PTX somebody has [vouched](cuda_std::launch::Entry::of_any_ptx).
     ///
     /// The [crate's](crate) first example shows it. A kernel that is an `unsafe fn` has a contract, and so
     /// only [`Prepared::launch`]:
@@ -192,8 +193,9 @@ impl<S: Signature> Prepared<'_, S> {
                 Stream::finish_copies_of(peer)?;
             }
         }
-        // SAFETY: a safe kernel has no contract. The views are borrowed, from buffers that no copy reaches
-        // any more, until the stream has been synchronised, and no other launch has them.
+        // SAFETY: a safe kernel has no contract, and `prepare` has made sure that the PTX is its own, or somebody
+        // vouched for it. The views are borrowed, from buffers that no copy reaches any more, until the stream
+        // has been synchronised, and no other launch has them.
         let launched = unsafe { self.launch(stream, &arguments) };
         // In any case: the kernel may run.
         let done = stream.synchronize();

@@ -110,6 +110,7 @@ mod image;
 mod launch;
 mod launch_attributes;
 mod launch_config;
+mod origin;
 mod panics;
 mod peers;
 mod pinned;
@@ -164,8 +165,13 @@ pub use whole_file::{Limited, MAX_IMAGE_BYTES, open_regular, read_own, read_whol
 ///
 /// # Errors
 /// The system does not allocate so many bytes: how many, and [`u64::MAX`] where they are more.
-pub fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
+pub fn host_memory<T: DeviceValue>(len: usize, value: T) -> Result<Vec<T>, u64> {
     let mut memory = Vec::new();
+    if size_of::<T>() == 0 {
+        // SAFETY: the capacity of a vector without bytes is all that a number says, and its values are all alike.
+        unsafe { memory.set_len(len) };
+        return Ok(memory);
+    }
     match memory.try_reserve_exact(len) {
         Ok(()) => memory.resize(len, value),
         Err(_) => return Err((len as u64).saturating_mul(size_of::<T>() as u64)),

@@ -81,7 +81,9 @@ impl Device {
         let mut pinned = Pinned {
             memory: Memory::Allocated(gpu.context.own(|| Allocated::new(len))?),
         };
-        pinned.fill(value);
+        if size_of::<T>() > 0 {
+            pinned.fill(value);
+        }
         Ok(pinned)
     }
 

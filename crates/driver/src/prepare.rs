@@ -21,7 +21,10 @@ impl Device {
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
     /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. The PTX or the file has no such kernel
     /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
-    /// kernels alone. On the emulator also: its PTX has other parameters ([`DriverError::Parameters`]). On a
+    /// kernels alone. What the device has under the kernel's name was made of other source, or does not say of
+    /// which ([`DriverError::OtherSource`], [`DriverError::UnknownSource`]): see
+    /// [`Entry::of_any_ptx`](cuda_std::launch::Entry::of_any_ptx). On the emulator also: its PTX has other
+    /// parameters ([`DriverError::Parameters`]). On a
     /// GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn prepare<S: Signature>(
         &self,
@@ -33,7 +36,11 @@ impl Device {
             None => None,
         };
         let ptx = self.emulated_ptx(&entry)?;
+        if let Some(gpu) = &self.gpu {
+            gpu.origin.check(&entry)?;
+        }
         if let Some(ptx) = &ptx {
+            ptx.kernels.origin.check(&entry)?;
             check_parameters(&entry, &ptx.kernel)?;
         }
         self.check_block(&entry, shape, function.as_ref(), ptx.as_ref())?;

@@ -106,6 +106,7 @@ impl<S: Signature> Emulated<S> {
         simt::Launch::new(self.shape)
             .steps(self.emulation.steps)
             .shared_per_block(self.shared_per_block)
+            .named(kernel)
             // SAFETY: the caller keeps the kernel's contract.
             .run(&|| unsafe { call(arguments) })
             .map_err(|error| DriverError::Emulated { kernel, error })

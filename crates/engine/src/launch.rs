@@ -1,6 +1,7 @@
 //! Launches.
 
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
 use std::num::NonZero;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -120,19 +121,35 @@ pub struct Checks<'c> {
     pub fixed: Vec<usize>,
 }
 
+/// The bytes, with some value for those that have none: the padding of a structure.
+fn initialised(mut bytes: Vec<MaybeUninit<u8>>) -> Vec<u8> {
+    let (start, len, capacity) = (bytes.as_mut_ptr(), bytes.len(), bytes.capacity());
+    // SAFETY: it does nothing. The compiler has to take it that it wrote to the bytes, which it knows.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    unsafe {
+        std::arch::asm!("/* {} */", in(reg) start, options(nostack, preserves_flags));
+    }
+    std::mem::forget(bytes);
+    // SAFETY: the vector's own parts, of bytes that have been written.
+    unsafe { Vec::from_raw_parts(start.cast(), len, capacity) }
+}
+
 impl Kernel {
-    /// The parameters of a launch as PTX lays them out.
+    /// The parameters of a launch as PTX lays them out. Bytes of padding have any value.
     ///
     /// # Safety
     /// There is an address for each parameter, and at each as many bytes as it has.
     pub unsafe fn pack(&self, addresses: &[*const u8]) -> Vec<u8> {
-        let mut packed = vec![0; self.code.parameter_bytes() as usize];
+        let mut packed = vec![MaybeUninit::new(0); self.code.parameter_bytes() as usize];
         for (parameter, address) in self.code.parameters.iter().zip(addresses) {
             let to = &mut packed[parameter.offset as usize..][..parameter.bytes as usize];
             // SAFETY: at each address there are as many bytes as the parameter has, by the contract of `pack`.
-            unsafe { to.as_mut_ptr().copy_from_nonoverlapping(*address, to.len()) };
+            unsafe {
+                to.as_mut_ptr()
+                    .copy_from_nonoverlapping(address.cast(), to.len())
+            };
         }
-        packed
+        initialised(packed)
     }
 
     /// Runs the kernel once for each thread of the grid, and returns when all have ended. A grid with

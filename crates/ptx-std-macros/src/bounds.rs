@@ -75,15 +75,15 @@ impl Options {
         }
     }
 
-    /// The attribute's argument for an instance.
-    pub(crate) fn argument(&self) -> TokenStream {
+    /// The attribute's argument for an instance of a function whose source has the digest `source`.
+    pub(crate) fn argument(&self, source: u64) -> TokenStream {
         let max_threads = self
             .max_threads
             .map(|value| quote! { max_threads = #value, });
         let min_blocks = self.min_blocks.map(|value| quote! { min_blocks = #value, });
         let block = self.block.map(|[x, y, z]| quote! { block = [#x, #y, #z], });
         let allow = &self.allow;
-        quote! { #max_threads #min_blocks #block allow(#(#allow),*) }
+        quote! { #max_threads #min_blocks #block allow(#(#allow),*), __generic = #source }
     }
 }
 
@@ -111,6 +111,11 @@ impl Parse for Options {
                     parenthesized!(list in input);
                     let list = Punctuated::<Instance, Token![,]>::parse_terminated(&list)?;
                     options.instances = list.into_iter().collect();
+                }
+                // The expansion of a generic kernel gives it to the instances, for their digests.
+                "__generic" => {
+                    input.parse::<Token![=]>()?;
+                    input.parse::<LitInt>()?;
                 }
                 _ => {
                     return Err(Error::new(

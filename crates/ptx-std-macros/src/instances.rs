@@ -13,7 +13,12 @@ use syn::{
 use crate::bounds::{Instance, Options};
 use crate::parameter::{Parameter, parameter_name, peel};
 
-pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
+/// The function, whose source has the digest `source`, and its kernels.
+pub(crate) fn expand(
+    options: &Options,
+    function: &ItemFn,
+    source: u64,
+) -> syn::Result<TokenStream> {
     let parameters: Vec<&GenericParam> = instantiated(&function.sig.generics).collect();
     let kernels = options
         .instances
@@ -29,7 +34,7 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
                     ),
                 ));
             }
-            kernel(options, function, instance)
+            kernel(options, function, instance, source)
         })
         .collect::<syn::Result<Vec<_>>>()?;
     let mut generic = function.clone();
@@ -37,7 +42,12 @@ pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenS
     Ok(quote! { #generic #(#kernels)* })
 }
 
-fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Result<TokenStream> {
+fn kernel(
+    options: &Options,
+    function: &ItemFn,
+    instance: &Instance,
+    source: u64,
+) -> syn::Result<TokenStream> {
     let Instance { name, arguments } = instance;
     let generic = &function.sig.ident;
     let mut inputs = function.sig.inputs.clone();
@@ -66,7 +76,7 @@ fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Res
         .filter(|attribute| attribute.path().is_ident("doc"))
         .collect();
     let vis = &function.vis;
-    let argument = options.argument();
+    let argument = options.argument(source);
     let call = quote! { #generic::#arguments(#(#names),*) };
     let (safety, body) = match &function.sig.safety {
         // SAFETY in the expansion: the instance's contract is the generic kernel's.

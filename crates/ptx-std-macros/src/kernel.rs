@@ -6,15 +6,16 @@ use syn::spanned::Spanned;
 use syn::{Error, GenericParam, Ident, ItemFn, ReturnType, Safety, parse_quote};
 
 use crate::bounds::Options;
-use crate::instances;
 use crate::parameter::Parameter;
+use crate::{digest, instances, lifetimes};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let source = digest::of(&attribute, &item);
     let options: Options = syn::parse2(attribute)?;
     let function: ItemFn = syn::parse2(item)?;
     check_signature(&function)?;
     if !options.instances.is_empty() {
-        return instances::expand(&options, &function);
+        return instances::expand(&options, &function, source);
     }
     let mut parameters = function.sig.generics.params.iter();
     if parameters.any(|parameter| !matches!(parameter, GenericParam::Lifetime(_))) {
@@ -26,10 +27,12 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     }
     let parameters = Parameter::all(&function.sig.inputs)?;
     check_safety(&function, &parameters)?;
+    let digest = digest_of(source, &parameters);
     let device = device_entry(&function, &parameters);
-    let description = device_description(&function, &parameters, &options);
-    let host = host_function(&function, &parameters, &options);
-    Ok(quote! { #description #device #host })
+    let description = device_description(&function, &parameters, &options, &digest);
+    let host = host_function(&function, &parameters, &options, &digest);
+    let checks = checks(&function, &parameters);
+    Ok(quote! { #description #device #host #checks })
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
@@ -77,17 +80,32 @@ fn check_safety(function: &ItemFn, parameters: &[Parameter]) -> syn::Result<()> 
     }
 }
 
-/// A line in the PTX that tells ptx-builder what the entry must look like.
+/// The kernel's digest, the same on the host and on the GPU: of its source, and of how its parameters lie in
+/// memory there.
+fn digest_of(source: u64, parameters: &[Parameter]) -> TokenStream {
+    let layouts = parameters.iter().map(Parameter::layout);
+    quote! {
+        {
+            #[allow(unused_imports)]
+            use ::cuda_std::parameter::OtherLayout as _;
+            ::cuda_std::parameter::digest(&[#source, #(#layouts),*])
+        }
+    }
+}
+
+/// A line in the PTX that tells ptx-builder what the entry must look like, and the driver what it was made
+/// of.
 fn device_description(
     function: &ItemFn,
     parameters: &[Parameter],
     options: &Options,
+    digest: &TokenStream,
 ) -> TokenStream {
     let sizes: Vec<_> = parameters.iter().flat_map(Parameter::sizes).collect();
     let places = vec!["{}"; sizes.len()].join(",");
     let before = format!("// ptx-std kernel {} file=", function.sig.ident);
     let after = format!(
-        " params={places} max_threads={} min_blocks={} allow={}",
+        " params={places} max_threads={} min_blocks={} allow={} digest={{}}",
         options.max_threads().unwrap_or(0),
         options.min_blocks.unwrap_or(0),
         options.allowed_lints(),
@@ -96,7 +114,8 @@ fn device_description(
         #[cfg(target_arch = "nvptx64")]
         ::core::arch::global_asm!(
             ::core::concat!(#before, ::core::file!(), " line=", ::core::line!(), #after),
-            #(const #sizes),*
+            #(const #sizes,)*
+            const #digest
         );
     }
 }
@@ -110,7 +129,8 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
         ..
     } = function;
     let name = &sig.ident;
-    let (lifetimes, _, clauses) = sig.generics.split_for_impl();
+    let generics = lifetimes::of_entry(&sig.generics);
+    let (lifetimes, _, clauses) = generics.split_for_impl();
     let inputs = parameters.iter().map(Parameter::device_parameters);
     let bindings = parameters.iter().map(Parameter::device_binding);
     quote! {
@@ -124,7 +144,36 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
+/// What the parameters' types have to be. Those of a safe kernel are compared on the GPU as well, where `cfg` may
+/// have chosen others; the author of an unsafe one vouches for that.
+fn checks(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+    let required = parameters.iter().filter_map(Parameter::required);
+    let of_safe = parameters.iter().filter_map(Parameter::required_of_safe);
+    let of_safe = of_safe.filter(|_| is_safe(function));
+    let aligned = parameters.iter().filter_map(Parameter::aligned);
+    let host_alone = (!is_safe(function)).then(|| quote! { #[cfg(not(target_arch = "nvptx64"))] });
+    quote! {
+        #host_alone
+        const _: () = {
+            const fn every_thread_copies<T: ::core::marker::Copy + ::core::marker::Sync + 'static>() {}
+            const fn every_thread_reads<T: ::core::marker::Sync>() {}
+            const fn one_thread_has<T: ::core::marker::Send>() {}
+            const fn a_safe_kernel_takes<T: ::cuda_std::parameter::SafeValue>() {}
+            #(#required;)*
+            #(#of_safe;)*
+        };
+        const _: () = {
+            #(#aligned;)*
+        };
+    }
+}
+
+fn host_function(
+    function: &ItemFn,
+    parameters: &[Parameter],
+    options: &Options,
+    digest: &TokenStream,
+) -> TokenStream {
     let ItemFn { vis, sig, .. } = function;
     let name = &sig.ident;
     let name_text = name.to_string();
@@ -155,7 +204,6 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         .collect();
     let descriptions = parameters.iter().map(Parameter::description);
     let bounds = options.description();
-    let required = parameters.iter().filter_map(Parameter::required);
     let documentation = format!(
         "Describes the kernel `{name}`: its name, its parameters and what a launch of it takes."
     );
@@ -200,6 +248,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
             const NAME: &'static str = #name_text;
             const PARAMETERS: &'static [::cuda_std::launch::Parameter] = &[#(#descriptions),*];
             const BOUNDS: ::cuda_std::launch::Bounds = #bounds;
+            const DIGEST: u64 = #digest;
 
             #[allow(unused_variables)]
             fn marshal(
@@ -222,13 +271,5 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         }
 
         #safe
-
-        #[cfg(not(target_arch = "nvptx64"))]
-        const _: () = {
-            const fn every_thread_copies<T: ::core::marker::Copy + ::core::marker::Sync + 'static>() {}
-            const fn every_thread_reads<T: ::core::marker::Sync>() {}
-            const fn one_thread_has<T: ::core::marker::Send>() {}
-            #(#required;)*
-        };
     }
 }

@@ -4,12 +4,14 @@
 use proc_macro::TokenStream;
 
 mod bounds;
+mod digest;
 mod instances;
 mod kernel;
 mod lifetimes;
 mod mark;
 mod parameter;
 mod space;
+mod value;
 
 /// Turns a function into a GPU kernel.
 ///
@@ -29,7 +31,12 @@ mod space;
 /// | any other `T: Copy` | by value; none if it has no bytes | `T` |
 ///
 /// A struct that is passed by value is `#[repr(C)]`: the host's compiler and the GPU's are two, and
-/// without it each may order the fields in its own way.
+/// without it each may order the fields in its own way. A kernel that is a safe function takes values
+/// of `cuda_std::parameter::SafeValue` alone, which makes sure of it: numbers, and structs that derive it.
+/// No value is aligned to more than 16 bytes.
+///
+/// The attribute writes a digest of the kernel's source and of the layout of its parameters into the PTX
+/// and into its description, so a launch of PTX that was made of other source is an error.
 ///
 /// In a generic kernel's parameters `T::Acc` is that of the one trait which bounds `T`; where
 /// several do, write `<T as Trait>::Acc`.
@@ -60,8 +67,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Puts a static into an address space: `shared`, `constant` or `global`, where statics are anyway.
 ///
 /// Of a shared static each block has its own. Its initial value is ignored, because shared memory has
-/// none: use `MaybeUninit`, or write before reading. Without `mut` it is written through a cell, such
-/// as an atomic's, or through a pointer from `MaybeUninit::as_ptr`.
+/// none: use `MaybeUninit`, or write before reading. Without `mut` it can be read without `unsafe`, and is
+/// of a type for which any bits are a value (`cuda_std::shared::AnyBits`): an atomic, or a `MaybeUninit`,
+/// which is written through a pointer from `MaybeUninit::as_ptr`.
 ///
 /// A constant static is read through the constant cache, which is fast where all lanes of a warp
 /// read the same element. A kernel reads it; the host may replace it before a launch through the
@@ -84,6 +92,13 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
     finish(space::shared_array(input.into()))
 }
 
+/// Lets a kernel that is a safe function take the struct by value: it is `#[repr(C)]`, `Copy`, and has fields
+/// that are such values. See the trait.
+#[proc_macro_derive(SafeValue)]
+pub fn safe_value(item: TokenStream) -> TokenStream {
+    finish(value::derive(item.into()))
+}
+
 /// A function that the host can compile and never call: there its body is a panic. So it cannot
 /// return `impl Trait`, which a panic gives no type.
 #[proc_macro_attribute]
@@ -91,7 +106,8 @@ pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
     finish(mark::gpu_only(item.into()))
 }
 
-/// Keeps a function or static in the PTX under its own name.
+/// Keeps a function or static in the PTX under its own name. On the host it is a function or static like
+/// any other.
 #[proc_macro_attribute]
 pub fn externally_visible(_: TokenStream, item: TokenStream) -> TokenStream {
     mark::externally_visible(item.into()).into()

@@ -31,8 +31,9 @@ pub(crate) fn gpu_only(item: TokenStream) -> syn::Result<TokenStream> {
 }
 
 pub(crate) fn externally_visible(item: TokenStream) -> TokenStream {
+    // On the host it would take the place of any symbol of that name, and no `unsafe` would say so.
     quote! {
-        #[unsafe(no_mangle)]
+        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
         #item
     }
 }

@@ -1,13 +1,13 @@
 //! A kernel's parameters, and how each travels from the host to the kernel.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
     Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Type,
 };
 
-use crate::lifetimes::{has_lifetimes, with_elided};
+use crate::lifetimes::{has_lifetimes, launch, with_elided, with_launch};
 
 /// How a parameter travels from the host to the kernel.
 pub(crate) enum Passing {
@@ -79,6 +79,46 @@ impl Parameter {
         }
     }
 
+    /// How the parameter lies in memory, as a constant for the kernel's digest.
+    pub(crate) fn layout(&self) -> TokenStream {
+        let ty = match &self.passing {
+            Passing::Value => &self.ty,
+            Passing::Slice(element)
+            | Passing::Output(element)
+            | Passing::Const(element)
+            | Passing::Mut(element)
+            | Passing::Reference(element) => element,
+        };
+        let ty = with_elided(ty);
+        quote! { ::cuda_std::parameter::Layout::<#ty>::DIGEST }
+    }
+
+    /// What a safe kernel asks of a value's type besides.
+    pub(crate) fn required_of_safe(&self) -> Option<TokenStream> {
+        let Passing::Value = &self.passing else {
+            return None;
+        };
+        let ty = with_elided(&self.ty);
+        Some(quote! { a_safe_kernel_takes::<#ty>() })
+    }
+
+    /// That the PTX can have the value as a parameter: rustc panics at a greater alignment.
+    pub(crate) fn aligned(&self) -> Option<TokenStream> {
+        let Passing::Value = &self.passing else {
+            return None;
+        };
+        let ty = with_elided(&self.ty);
+        let message = format!(
+            "the parameter `{}` is of a type, `{}`, that is aligned to more than 16 bytes, the most that a \
+             kernel's parameter may be: take a reference to it",
+            self.name,
+            type_text(&self.ty)
+        );
+        Some(quote_spanned! { self.ty.span() =>
+            ::core::assert!(::core::mem::align_of::<#ty>() <= 16, #message)
+        })
+    }
+
     /// What the parameter's type must be for threads to have it all at once, as a call of one of
     /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
     pub(crate) fn required(&self) -> Option<TokenStream> {
@@ -125,21 +165,53 @@ impl Parameter {
     pub(crate) fn device_binding(&self) -> TokenStream {
         let Parameter { name, pattern, .. } = self;
         let length = self.length_name();
+        // The entry's own parameter may have a lifetime that is not written.
+        let pointer = |element| {
+            let element = with_launch(element);
+            quote! { #name.cast::<#element>() }
+        };
         let value = match &self.passing {
             // LLVM does not learn from `from_raw_parts` that the pointer is not null, and would ask that
             // of each element that comes in an `Option`.
-            Passing::Slice(_) => quote! {
-                {
-                    ::core::hint::assert_unchecked(!#name.is_null());
-                    ::core::slice::from_raw_parts(#name, #length)
+            Passing::Slice(element) => {
+                let pointer = pointer(element);
+                quote! {
+                    {
+                        ::core::hint::assert_unchecked(!#name.is_null());
+                        ::core::slice::from_raw_parts(#pointer, #length)
+                    }
                 }
-            },
-            Passing::Output(_) => quote! { ::cuda_std::Output::from_raw(#name, #length) },
-            Passing::Reference(_) => quote! { &*#name },
+            }
+            Passing::Output(element) => {
+                let pointer = pointer(element);
+                quote! { ::cuda_std::Output::from_raw(#pointer, #length) }
+            }
+            Passing::Reference(element) => {
+                let pointer = pointer(element);
+                quote! { &*#pointer }
+            }
             _ => return quote! { let #pattern = #name; },
         };
-        // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation.
-        quote! { let #pattern = unsafe { #value }; }
+        let ty = self.entry_type();
+        // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation, which
+        // lives as long as the launch: the type says so, so nothing can keep it for longer.
+        quote! { let #pattern: #ty = unsafe { #value }; }
+    }
+
+    /// The author's type, in the PTX entry: what the author gave no lifetime has that of the launch.
+    fn entry_type(&self) -> TokenStream {
+        match &self.passing {
+            // `Output<T>` has a lifetime that is not written.
+            Passing::Output(element) => {
+                let element = with_launch(element);
+                let lifetime = output_lifetime(&self.ty).unwrap_or_else(launch);
+                quote! { ::cuda_std::Output<#lifetime, #element> }
+            }
+            _ => {
+                let ty = with_launch(&self.ty);
+                quote! { #ty }
+            }
+        }
     }
 
     /// What a launch takes, which lasts for `'a`.
@@ -297,6 +369,20 @@ fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
         }
     }
     Ok(element)
+}
+
+/// The lifetime that the author gave an `Output<'a, T>`.
+fn output_lifetime(ty: &Type) -> Option<Lifetime> {
+    let Type::Path(path) = peel(ty) else {
+        return None;
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Lifetime(lifetime) if lifetime.ident != "_" => Some(lifetime.clone()),
+        _ => None,
+    })
 }
 
 fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {

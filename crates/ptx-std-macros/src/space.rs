@@ -6,9 +6,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, ForeignItemStatic, Ident, ItemStatic, Token, Type, parse_quote};
+use syn::spanned::Spanned;
+use syn::{
+    Error, Expr, ForeignItemStatic, Ident, ItemStatic, StaticMutability, Token, Type, parse_quote,
+};
 
 pub(crate) fn address_space(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let space: Ident = syn::parse2(attribute)?;
@@ -57,13 +60,25 @@ fn shared(item: &ItemStatic) -> TokenStream {
         ..
     } = item;
     let site = new_site();
+    let safe = matches!(mutability, StaticMutability::None).then(|| safe_static(ty));
     quote! {
         #(#attrs)*
         #vis static #mutability #ident: ::cuda_std::shared::Static<#ty, #site> = {
+            #safe
             // Shared memory has no initial value; what was written need only be of the type.
             const _: fn() -> #ty = || #expr;
             // SAFETY: the site is this declaration's own.
             unsafe { ::cuda_std::shared::Static::new() }
+        };
+    }
+}
+
+/// Refuses a static that safe code would read uninitialised.
+fn safe_static(ty: &Type) -> TokenStream {
+    quote_spanned! { ty.span() =>
+        const _: () = {
+            const fn read_before_it_is_written<T: ::cuda_std::shared::AnyBits>() {}
+            read_before_it_is_written::<#ty>()
         };
     }
 }

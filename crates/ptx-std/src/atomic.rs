@@ -107,6 +107,9 @@ macro_rules! atomic_float {
         // by the instructions' definition, for others by the contract of the unsafe methods.
         unsafe impl Sync for $name {}
 
+        // SAFETY: the bits of a float.
+        unsafe impl crate::shared::AnyBits for $name {}
+
         impl $name {
             /// A new atomic of this value.
             pub const fn new(value: $float) -> Self {

@@ -20,7 +20,9 @@
 //! }
 //! type SharedArrayKey = (u64, &'static str, usize);
 //!
-//! impl Hooks for Alone {
+//! // SAFETY: arrays are as large as they are asked for, and live as long as the hooks, whose threads end
+//! // first; a block has one thread.
+//! unsafe impl Hooks for Alone {
 //!     fn sync_threads(&self, predicate: bool, _: &'static Location<'static>) -> Tally {
 //!         Tally { threads: 1, in_favour: predicate.into() }
 //!     }
@@ -38,8 +40,7 @@
 //!     }
 //!
 //!     fn give_way(&self, _: u32, _: &'static Location<'static>) -> u32 {
-//!         let _others_would_run_here = pause();
-//!         assert_eq!(current(), None);
+//!         pause(|| assert_eq!(current(), None, "others would run here"));
 //!         FUEL
 //!     }
 //!
@@ -229,7 +230,14 @@ impl SharedArray {
 }
 
 /// What a thread asks of the emulator beyond its coordinates: all that it shares with others.
-pub trait Hooks {
+///
+/// # Safety
+/// Kernels use the memory that [`Hooks::shared_array`] and [`Hooks::dynamic_shared`] return: it is as large and
+/// aligned as they say, is the block's own, and lives until the last thread of the block has ended. Every thread
+/// of the block is given the same. [`Hooks::sync_threads`] and [`Hooks::exchange`] return when the others have
+/// come, because kernels take what those wrote before as written; to a thread that is unwound they may return at
+/// once.
+pub unsafe trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally;
 
@@ -283,11 +291,12 @@ pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Says that the thread that runs here does not any more, until what this returns is dropped. A hook
-/// that lets other threads run on the same host thread does so meanwhile.
+/// Runs `others` as no emulated thread: a hook that lets other threads run on the same host thread does so
+/// there.
 #[inline]
-pub fn pause() -> impl Drop {
-    Restore(CURRENT.take())
+pub fn pause<R>(others: impl FnOnce() -> R) -> R {
+    let _resume = Restore(CURRENT.take());
+    others()
 }
 
 /// Makes another lane the current one again, also where a thread is unwound.

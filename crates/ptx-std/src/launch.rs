@@ -22,6 +22,7 @@
 //! assert_eq!(scale::PARAMETERS[2], a);
 //! assert_eq!(scale::PARAMETERS[1].passing, Passing::Slice);
 //! assert_eq!(scale::BOUNDS, Bounds { max_threads: Some(256), min_blocks: Some(4), block: None });
+//! assert_eq!(scale::entry().digest(), Some(scale::DIGEST));
 //!
 //! /// Runs a safe kernel on the host, as an emulator does.
 //! fn run<K: SafeKernel>(arguments: &K::Arguments<'_>) {
@@ -65,6 +66,8 @@ pub trait Kernel: Signature + Sized {
     const PARAMETERS: &'static [Parameter];
     /// The blocks that it is made for.
     const BOUNDS: Bounds;
+    /// What tells the kernel's PTX from that of every other source: the PTX has it in a comment.
+    const DIGEST: u64;
 
     /// Hands `sink` the address of each PTX parameter's value, in order, and with a pointer whose
     /// memory it points to. The addresses are good for as long as `arguments` is borrowed.
@@ -180,6 +183,8 @@ pub struct Entry<S: Signature> {
     name: &'static str,
     parameters: &'static [Parameter],
     bounds: Bounds,
+    /// Of a kernel whose PTX is compared with it.
+    digest: Option<u64>,
     marshal: Marshal<S>,
     memory: MemoryOf<S>,
     call: Call<S>,
@@ -196,6 +201,7 @@ impl<K: Kernel> Entry<K> {
             name: K::NAME,
             parameters: K::PARAMETERS,
             bounds: K::BOUNDS,
+            digest: Some(K::DIGEST),
             marshal: K::marshal,
             memory: K::memory,
             call: K::call,
@@ -219,6 +225,40 @@ impl<S: Signature> Entry<S> {
     /// The blocks that it is made for.
     pub fn bounds(&self) -> Bounds {
         self.bounds
+    }
+
+    /// [`Kernel::DIGEST`], which the PTX that is launched has to have. None of a [`Foreign`] kernel, nor
+    /// where somebody [vouches](Entry::of_any_ptx) for the PTX.
+    pub fn digest(&self) -> Option<u64> {
+        self.digest
+    }
+
+    /// The same kernel, launched from whatever the device has under its name: PTX that was written by hand or
+    /// edited, machine code, the PTX of an older build.
+    ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn fill(mut y: Output<u32>) {
+    ///     y.own().for_each(|(i, y)| *y = i as u32);
+    /// }
+    ///
+    /// assert!(fill::entry().digest().is_some());
+    /// // SAFETY: the file that is going to be loaded was made of `fill` and edited: it does the same.
+    /// let of_file = unsafe { fill::entry().of_any_ptx() };
+    /// assert_eq!(of_file.digest(), None);
+    /// ```
+    ///
+    /// # Safety
+    /// What the device has under this name has the kernel's parameters, and does with them only what the
+    /// kernel may: it reads and writes no other memory, and writes none that is lent for reading.
+    #[must_use]
+    pub const unsafe fn of_any_ptx(self) -> Entry<S> {
+        Entry {
+            digest: None,
+            ..self
+        }
     }
 
     /// See [`Kernel::marshal`].
@@ -257,6 +297,7 @@ impl<S: Signature> Entry<S> {
             name: self.name,
             parameters: self.parameters,
             bounds: self.bounds,
+            digest: self.digest,
             marshal: self.marshal,
             memory: self.memory,
             call: self.call,

@@ -55,6 +55,7 @@ pub mod mma;
 mod output;
 mod own;
 pub mod packed;
+pub mod parameter;
 pub mod ptr;
 pub mod shared;
 pub mod thread;
@@ -112,6 +113,7 @@ pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_arr
 /// assert_eq!(shared.len(), boxed.len());
 /// ```
 pub mod prelude {
+    pub use crate::parameter::SafeValue;
     pub use crate::{
         GpuFloat, Output, address_space, bf16, externally_visible, f16, gpu_only, kernel, print,
         println, shared, shared_array, thread, vector, warp,

@@ -40,6 +40,7 @@
 mod pointer;
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 
 pub use pointer::SharedPtr;
@@ -142,6 +143,69 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
     arch::shared_array::<T, N, SITE>()
 }
 
+/// A type that shared memory holds a value of before anybody has written one: any bits are a value of it, and
+/// threads share it without `unsafe`. A `static` of it may do without `mut`.
+///
+/// ```
+/// use core::mem::MaybeUninit;
+/// use core::sync::atomic::{AtomicU32, Ordering};
+/// use cuda_std::prelude::*;
+///
+/// #[address_space(shared)]
+/// static COUNTS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+/// #[address_space(shared)]
+/// static TILE: MaybeUninit<[f32; 32]> = MaybeUninit::uninit();
+///
+/// let kernel = || {
+///     let thread = thread::thread_idx_x() as usize;
+///     if let Some(count) = COUNTS.get(thread) {
+///         count.store(0, Ordering::Relaxed);
+///     }
+///     thread::sync_threads();
+///     COUNTS[thread % 4].fetch_add(1, Ordering::Relaxed);
+///     thread::sync_threads();
+///     assert_eq!(COUNTS[thread % 4].load(Ordering::Relaxed), 8);
+///     assert!(TILE.as_ptr().is_aligned());
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
+///
+/// # Safety
+/// Every pattern of bits is a value of the type.
+#[diagnostic::on_unimplemented(
+    message = "a shared `static` of `{Self}` would be read before it is written",
+    label = "shared memory has no initial value, and not all bits are a value of this type",
+    note = "declare a `static mut`, or use `MaybeUninit` or an atomic"
+)]
+pub unsafe trait AnyBits: Sync {}
+
+macro_rules! any_bits {
+    ($($atomic:ident),*) => {$(
+        // SAFETY: the bits of a number.
+        unsafe impl AnyBits for core::sync::atomic::$atomic {}
+    )*};
+}
+
+any_bits!(
+    AtomicI8,
+    AtomicI16,
+    AtomicI32,
+    AtomicI64,
+    AtomicIsize,
+    AtomicU8,
+    AtomicU16,
+    AtomicU32,
+    AtomicU64,
+    AtomicUsize
+);
+
+// SAFETY: it says nothing of its bits.
+unsafe impl<T: Sync> AnyBits for MaybeUninit<T> {}
+// SAFETY: as its elements.
+unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {}
+
 /// A `static mut` that `#[address_space(shared)]` has put into shared memory. Use it as the array
 /// or value it holds: `TILE[i] = x`.
 ///
@@ -193,7 +257,8 @@ impl<T, const SITE: u64> Deref for Static<T, SITE> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: the block's memory for this static, as long as the block lives; a `static mut`
-        // is used by those who see to it that no other thread writes meanwhile.
+        // is used by those who see to it that no other thread writes meanwhile and that it has been written,
+        // any other is `AnyBits`, for which the macro asks.
         unsafe { &*array::<T, 1, SITE>() }
     }
 }

@@ -6,13 +6,14 @@
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult};
 use cuda_std::emulation::{Coordinates, FUEL, Lane, WARP_SIZE, enter};
 
 use crate::grid::Stacks;
 use crate::lane::LaneHooks;
 use crate::memory::BlockMemory;
+use crate::overflow::{self, Running};
 use crate::wait::{self, Answer, Wait};
 use crate::{Launch, LaunchError, Thread, coordinates, panics};
 
@@ -49,6 +50,8 @@ type Body = Coroutine<Answer, Wait, Result<(), LaunchError>, DefaultStack>;
 struct Parked {
     thread: u32,
     coroutine: Body,
+    /// Whose stack the coroutine's is.
+    running: Running,
     wait: Wait,
 }
 
@@ -122,11 +125,18 @@ impl<'a> LiveBlock<'a> {
             let block = unsafe { &*block };
             block.run(thread, yielder)
         };
+        let stack = stacks.take()?;
+        let running = Running {
+            kernel: self.block.launch.kernel,
+            thread: self.block.thread(thread),
+            limit: stack.limit().get(),
+        };
         // SAFETY: as above; whatever else the body has it owns.
-        let coroutine = unsafe { Body::with_stack_unchecked(stacks.take()?, body) };
+        let coroutine = unsafe { Body::with_stack_unchecked(stack, body) };
         let begun = Parked {
             thread,
             coroutine,
+            running,
             wait: Wait::Turn {
                 steps: 0,
                 at: std::panic::Location::caller(),
@@ -207,7 +217,8 @@ fn resume(
     answer: Answer,
     stacks: &mut Stacks,
 ) -> Result<Option<Parked>, LaunchError> {
-    match parked.coroutine.resume(answer) {
+    let ran = overflow::within(parked.running, || parked.coroutine.resume(answer));
+    match ran {
         CoroutineResult::Yield(wait) => Ok(Some(Parked { wait, ..parked })),
         CoroutineResult::Return(ended) => {
             stacks.give_back(parked.coroutine.into_stack());

@@ -8,7 +8,7 @@ use crate::{Launch, LaunchError, most_blocks};
 
 /// Twice the local memory that a GPU's thread may have. Only the pages that a thread touches take
 /// memory.
-const STACK_BYTES: usize = 1024 * 1024;
+pub(crate) const STACK_BYTES: usize = 1024 * 1024;
 
 /// Stacks that threads have left.
 #[derive(Default)]

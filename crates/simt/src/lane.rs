@@ -3,7 +3,9 @@
 use std::panic::Location;
 
 use corosensei::Yielder;
-use cuda_std::emulation::{Exchange, FUEL, Hooks, Operation, SharedArray, Tally, pause};
+use cuda_std::emulation::{
+    Exchange, FUEL, Hooks, Operation, SharedArray, Tally, WARP_SIZE, current, pause,
+};
 
 use crate::memory::BlockMemory;
 use crate::wait::{Answer, Meeting, Wait};
@@ -16,16 +18,27 @@ pub(crate) struct LaneHooks<'a> {
 }
 
 impl LaneHooks<'_> {
-    fn wait_for(&self, wait: Wait) -> Answer {
-        let _pause = pause();
-        self.yielder.suspend(wait)
+    /// None to a thread that is unwound, because it panicked or because another did: it goes on to its end. If it
+    /// waited, others would run on a host thread that panics, which ends the process at the next panic; and they
+    /// may never come.
+    fn wait_for(&self, wait: Wait) -> Option<Answer> {
+        match std::thread::panicking() {
+            true => None,
+            false => Some(pause(|| self.yielder.suspend(wait))),
+        }
     }
 }
 
-impl Hooks for LaneHooks<'_> {
+// SAFETY: `BlockMemory` allocates what it is asked for and lives as long as the block, which drops its threads
+// first; a thread waits until the block has seen the others come.
+unsafe impl Hooks for LaneHooks<'_> {
     fn sync_threads(&self, predicate: bool, at: &'static Location<'static>) -> Tally {
         match self.wait_for(Wait::Barrier { predicate, at }) {
-            Answer::Tally(tally) => tally,
+            Some(Answer::Tally(tally)) => tally,
+            None => Tally {
+                threads: 1,
+                in_favour: predicate.into(),
+            },
             other => unreachable!("at a barrier: {other:?}"),
         }
     }
@@ -43,23 +56,26 @@ impl Hooks for LaneHooks<'_> {
             at,
         };
         match self.wait_for(Wait::Exchange { meeting, value }) {
-            Answer::Exchange(exchange) => exchange,
+            Some(Answer::Exchange(exchange)) => exchange,
+            // As if all lanes had brought the same.
+            None => Exchange {
+                lanes: mask,
+                values: [value; WARP_SIZE as usize],
+            },
             other => unreachable!("in an exchange: {other:?}"),
         }
     }
 
     fn active_mask(&self, at: &'static Location<'static>) -> u32 {
         match self.wait_for(Wait::ActiveMask { at }) {
-            Answer::ActiveMask(lanes) => lanes,
+            Some(Answer::ActiveMask(lanes)) => lanes,
+            None => 1 << current().map_or(0, |it| it.lane()),
             other => unreachable!("asked for the active lanes: {other:?}"),
         }
     }
 
     fn give_way(&self, steps: u32, at: &'static Location<'static>) -> u32 {
-        // A thread that is unwound goes on to its end.
-        if !std::thread::panicking() {
-            self.wait_for(Wait::Turn { steps, at });
-        }
+        self.wait_for(Wait::Turn { steps, at });
         FUEL
     }
 

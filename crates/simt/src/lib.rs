@@ -25,6 +25,7 @@ mod error;
 mod grid;
 mod lane;
 mod memory;
+mod overflow;
 mod panics;
 mod wait;
 
@@ -56,6 +57,7 @@ pub struct Launch<'a> {
     shape: Shape,
     steps: u64,
     shared_per_block: u32,
+    kernel: &'static str,
     print: &'a dyn Fn(&str),
 }
 
@@ -67,6 +69,7 @@ impl<'a> Launch<'a> {
             shape,
             steps: 1 << 28,
             shared_per_block: 227 * 1024,
+            kernel: "the kernel",
             print: &|text| print!("{text}"),
         }
     }
@@ -87,6 +90,13 @@ impl<'a> Launch<'a> {
         }
     }
 
+    /// The kernel's name, for what is said of a thread that overflows its stack. That ends the process, as it
+    /// does of any thread of the host.
+    #[must_use]
+    pub fn named(self, kernel: &'static str) -> Self {
+        Launch { kernel, ..self }
+    }
+
     /// `print` is given what the kernel prints, piece by piece.
     #[must_use]
     pub fn print(self, print: &'a dyn Fn(&str)) -> Self {
@@ -105,6 +115,7 @@ impl<'a> Launch<'a> {
             return Ok(());
         }
         panics::note_places();
+        overflow::tell();
         grid::run(self, kernel)
     }
 }

@@ -28,11 +28,12 @@ pub fn add_neighbours<T: Copy + core::ops::Add<Output = T>, const N: usize>(
 }
 
 /// Nothing.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, SafeValue)]
+#[repr(C)]
 pub struct Unit;
 
 /// Passed by value, with padding inside.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, SafeValue)]
 #[repr(C)]
 pub struct Mixed {
     /// One byte.

@@ -1,9 +1,10 @@
 //! Kernels' descriptions, which `#[kernel]` writes into the PTX as comments:
 //! `// ptx-std kernel NAME file=FILE line=N params=8,8,4 max_threads=256 min_blocks=4
-//! allow=local-memory`.
+//! allow=local-memory digest=17`.
 //!
 //! `params` are the bytes of each parameter, 0 for one that the PTX does not have; the launch bounds
-//! are 0 when none were given; `allow` are the lints that do not apply.
+//! are 0 when none were given; `allow` are the lints that do not apply; `digest` is for the driver, which
+//! compares it with that of the kernel that a program launches.
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ pub(crate) fn descriptions(module: &Module<'_>) -> Vec<Description> {
 
 fn parse(line: &str) -> Option<Description> {
     // From the end, since the file's name may hold anything.
+    let line = line.rsplit_once(" digest=").map_or(line, |(rest, _)| rest);
     let (rest, allowed) = line.rsplit_once(" allow=")?;
     let (rest, min_blocks) = rest.rsplit_once(" min_blocks=")?;
     let (rest, max_threads) = rest.rsplit_once(" max_threads=")?;
@@ -85,7 +87,7 @@ mod tests {
 
     const TEXT: &str = "
 // ptx-std kernel bounded file=my crate/lib.rs line=27 params=8,4,0,12 max_threads=256 min_blocks=4 allow=
-// ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0 allow=local-memory
+// ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0 allow=local-memory digest=17
 // ptx-std kernel broken
 .visible .entry bounded(
 \t.param .u64 .ptr .align 1 bounded_param_0,

@@ -109,6 +109,104 @@ fn a_kernel_that_does_not_compile_shows_the_compilers_error_at_its_line() {
     assert!(!error.contains("\\n"), "lines, not escapes: {error}");
 }
 
+/// The errors of the compiler for a kernel that only the GPU's compiler refuses.
+fn refused(name: &str, kernel: &str) -> String {
+    let folder = kernel_crate(name, kernel);
+    let error = build(&folder)
+        .build()
+        .expect_err("the compiler refuses it")
+        .to_string();
+    assert!(!error.contains("internal compiler error"), "{error}");
+    error
+}
+
+#[test]
+fn a_kernel_on_the_gpu_cannot_keep_what_a_launch_lends() {
+    let keeps = "
+        fn keep<T: ?Sized>(_: &'static T) {}
+        #[kernel]
+        pub fn slice(x: &[u32], mut y: Output<u32>) {
+            #[cfg(target_arch = \"nvptx64\")]
+            keep(x);
+            y.own().for_each(|(_, y)| *y = helper::FACTOR as u32);
+        }
+        #[kernel]
+        pub fn named<'a>(x: &'a u32, mut y: Output<'_, u32>) {
+            #[cfg(target_arch = \"nvptx64\")]
+            keep::<u32>(x);
+            y.own().for_each(drop);
+        }
+        #[kernel]
+        pub fn element(mut y: Output<u32>) {
+            #[cfg(target_arch = \"nvptx64\")]
+            y.own().for_each(|(_, y)| keep::<u32>(y));
+        }";
+    let error = refused("fixture-keeps", keeps);
+    let parts = ["lib.rs:8:", "lib.rs:14:", "lib.rs:20:", "'static"];
+    for part in parts {
+        assert!(error.contains(part), "{part:?} is not in:\n{error}");
+    }
+    let lent = keeps.replace("&'static T", "&T");
+    let folder = kernel_crate("fixture-lent", &lent);
+    build(&folder).build().expect("it keeps nothing");
+}
+
+#[test]
+fn what_parameters_have_to_be_is_checked_for_the_gpu_too() {
+    let error = refused(
+        "fixture-gpu-types",
+        "
+        #[cfg(target_arch = \"nvptx64\")]
+        pub type Handle = &'static mut u32;
+        #[cfg(not(target_arch = \"nvptx64\"))]
+        pub type Handle = u64;
+        #[kernel]
+        pub fn handle(handle: Handle) {
+            let _ = (&handle, helper::FACTOR);
+        }
+        #[kernel]
+        pub fn reference(handle: Other) {
+            let _ = handle;
+        }
+        #[cfg(target_arch = \"nvptx64\")]
+        pub type Other = &'static u32;
+        #[cfg(not(target_arch = \"nvptx64\"))]
+        pub type Other = u64;",
+    );
+    let parts = [
+        "cannot take `&'static mut u32` by value",
+        "cannot take `&'static u32` by value",
+    ];
+    for part in parts {
+        assert!(error.contains(part), "{part:?} is not in:\n{error}");
+    }
+}
+
+/// Without the check rustc panics, and does not say of which parameter.
+#[test]
+fn an_alignment_that_no_parameter_has_is_one_error_at_the_parameter() {
+    let error = refused(
+        "fixture-aligned",
+        "
+        #[derive(Clone, Copy)]
+        #[repr(C, align(32))]
+        pub struct Wide(pub [u32; 3]);
+        /// # Safety
+        /// None.
+        #[kernel]
+        pub unsafe fn aligned(wide: Wide, y: *mut u32) {
+            unsafe { *y = wide.0[0] + helper::FACTOR as u32 };
+        }",
+    );
+    let parts = [
+        "lib.rs:10:",
+        "`wide` is of a type, `Wide`, that is aligned to more than 16 bytes",
+    ];
+    for part in parts {
+        assert!(error.contains(part), "{part:?} is not in:\n{error}");
+    }
+}
+
 #[test]
 fn a_folder_without_a_kernel_crate_is_named() {
     let error = CudaBuilder::new("/nonexistent/kernels")

@@ -50,6 +50,7 @@ impl<P: ForeignParameters> Entry<Foreign<P>> {
             name: kept(name),
             parameters: P::PARAMETERS,
             bounds: Bounds::default(),
+            digest: None,
             marshal: P::marshal,
             memory: P::memory,
             call: no_body::<P>,

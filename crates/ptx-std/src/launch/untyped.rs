@@ -68,6 +68,7 @@ impl Entry<Untyped> {
             name: kept(name),
             parameters: Box::leak(parameters),
             bounds: Bounds::default(),
+            digest: None,
             marshal,
             memory,
             call: no_body,

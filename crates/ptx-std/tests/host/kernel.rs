@@ -204,7 +204,7 @@ unsafe fn scenes<'a>(
 }
 
 #[kernel(instances(pairs_f32<f32>))]
-fn pairs<'a, T: Copy>((_, second): (T, T), x: &'a [T], mut y: Output<'a, T>) {
+fn pairs<'a, T: Copy>([_, second]: [T; 2], x: &'a [T], mut y: Output<'a, T>) {
     let _ = (second, x.len(), y.len());
     y.own().for_each(drop);
 }
@@ -263,7 +263,7 @@ fn patterns_take_parameters_apart_and_have_numbers_for_names() {
     assert_eq!(y, [6.0]);
     let names = patterns::PARAMETERS.iter().map(|parameter| parameter.name);
     assert!(names.eq(["argument_0", "argument_1", "argument_2", "y"]));
-    assert_eq!(pairs_f32::PARAMETERS[0].ty, "(f32, f32)");
+    assert_eq!(pairs_f32::PARAMETERS[0].ty, "[f32; 2]");
 }
 
 trait Element: Copy {
@@ -340,6 +340,23 @@ fn next(mut n: u32) -> u32 {
 #[should_panic(expected = "`next` runs only on a GPU")]
 fn what_is_for_the_gpu_panics_on_the_host() {
     next(1);
+}
+
+#[externally_visible]
+#[allow(missing_docs)]
+pub extern "C" fn getpid() -> i32 {
+    -7
+}
+
+#[test]
+fn what_is_visible_in_ptx_takes_no_symbols_place_on_the_host() {
+    // SAFETY: so it is declared in unistd.h.
+    unsafe extern "C" {
+        #[link_name = "getpid"]
+        safe fn of_the_system() -> i32;
+    }
+    assert_eq!(of_the_system(), std::process::id() as i32);
+    assert_eq!(getpid(), -7);
 }
 
 #[address_space(shared)]

@@ -471,3 +471,128 @@ fn arrays_and_dynamic_memory_share_the_devices_limit() {
     let expected = "25 bytes and 1000 of dynamic shared memory; a block of this device has 1024";
     assert!(text.contains(expected), "{text}");
 }
+
+fn shape(grid: [u32; 3], block: [u32; 3]) -> Shape {
+    Shape {
+        grid,
+        block,
+        dynamic_shared: 0,
+    }
+}
+
+/// This test in a process of its own, without the tests beside this one: how it ended, and what it said.
+fn again(name: &str) -> (std::process::ExitStatus, String) {
+    let this = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new(this)
+        .args(["--exact", name, "--nocapture"])
+        .env("SIMT_ENDS", "1")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status, said)
+}
+
+fn is_again() -> bool {
+    std::env::var_os("SIMT_ENDS").is_some()
+}
+
+#[inline(never)]
+fn recurse(n: u32) -> u32 {
+    let frame = std::hint::black_box([n; 64]);
+    match n {
+        0 => 0,
+        n => 1 + recurse(n - 1) + (frame[3] & 1),
+    }
+}
+
+fn overflow(kernel: &'static str, body: &dyn Fn()) {
+    let launch = Launch::new(shape([2, 1, 1], [40, 1, 1])).named(kernel);
+    let ran = launch.run(&|| {
+        thread::sync_threads();
+        if (thread::block_idx_x(), thread::thread_idx_x()) == (1, 33) {
+            body();
+        }
+    });
+    panic!("it returned {ran:?}");
+}
+
+fn is_told(name: &str, kernel: &str) {
+    let (status, said) = again(name);
+    let expected = format!(
+        "{kernel}: block [1, 0, 0], thread [33, 0, 0] overflowed its stack of 1024 KiB on the host"
+    );
+    assert!(said.contains(&expected), "{said}");
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+    assert_eq!(signal, Some(6), "{status}: {said}");
+}
+
+#[test]
+fn deep_recursion_is_told_before_the_process_ends() {
+    match is_again() {
+        true => overflow("deep", &|| assert_ne!(recurse(1_000_000), 1)),
+        false => is_told("deep_recursion_is_told_before_the_process_ends", "deep"),
+    }
+}
+
+#[test]
+fn a_frame_larger_than_the_stack_is_told_before_the_process_ends() {
+    let large = || {
+        let frame = std::hint::black_box([1u8; 64 << 20]);
+        assert_eq!(frame[5], 1);
+    };
+    match is_again() {
+        true => overflow("large", &large),
+        false => is_told(
+            "a_frame_larger_than_the_stack_is_told_before_the_process_ends",
+            "large",
+        ),
+    }
+}
+
+#[test]
+fn another_fault_ends_the_process_as_before() {
+    if is_again() {
+        Launch::new(shape([1, 1, 1], [1, 1, 1]))
+            .run(&|| {})
+            .expect("it runs");
+        // SAFETY: none; this process is there to end so.
+        unsafe { std::ptr::without_provenance_mut::<u32>(16).write_volatile(1) };
+    }
+    let (status, said) = again("another_fault_ends_the_process_as_before");
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+    assert_eq!(signal, Some(11), "{status}: {said}");
+    assert!(!said.contains("overflowed"), "{said}");
+}
+
+/// Waits as it is dropped; the others' second panic would end the process if it came while one is unwound.
+struct Waits;
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        thread::sync_threads();
+        if thread::thread_idx_x() == 1 && !std::thread::panicking() {
+            panic!("second");
+        }
+    }
+}
+
+#[test]
+fn a_destructor_that_waits_does_not_wait_while_its_thread_is_unwound() {
+    for first in [0, 7, 39] {
+        let ran = Launch::new(shape([1, 1, 1], [40, 1, 1])).run(&|| {
+            let waits = Waits;
+            if thread::thread_idx_x() == first {
+                panic!("first");
+            }
+            thread::sync_threads();
+            drop(waits);
+        });
+        let Err(LaunchError::Panicked {
+            thread, message, ..
+        }) = ran
+        else {
+            panic!("{ran:?}");
+        };
+        assert_eq!((thread.thread, &*message), ([first, 0, 0], "first"));
+    }
+}

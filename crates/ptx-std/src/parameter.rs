@@ -1,0 +1,130 @@
+//! What a kernel's parameters have to be, on the host and on the GPU alike.
+//!
+//! `#[kernel]` compares their types with it when either is compiled, and writes how they lie in memory into
+//! the kernel's digest, by which a launch knows the PTX that was made of the kernel's own source.
+
+use core::marker::PhantomData;
+use core::num::Wrapping;
+
+use bytemuck::NoUninit;
+use half::{bf16, f16};
+pub use ptx_std_macros::SafeValue;
+
+/// A value that a kernel which is a safe function takes by value: plain data, which two compilers lay out
+/// alike, without references to the host's memory.
+///
+/// Numbers, `bool`, `char` and arrays of them are such values, as is all that is [`bytemuck::NoUninit`] or
+/// `Pod`, and a struct of such values that derives the trait, which asks for `#[repr(C)]`:
+///
+/// ```
+/// use cuda_std::prelude::*;
+///
+/// #[derive(Clone, Copy, SafeValue)]
+/// #[repr(C)]
+/// pub struct Affine {
+///     is_negative: bool,
+///     by: f32,
+/// }
+///
+/// #[kernel]
+/// pub fn affine(with: Affine, mut y: Output<f32>) {
+///     let by = if with.is_negative { -with.by } else { with.by };
+///     y.own().for_each(|(_, y)| *y *= by);
+/// }
+///
+/// fn passed<T: SafeValue>(_: T) -> usize {
+///     size_of::<T>()
+/// }
+/// assert_eq!(passed(Affine { is_negative: true, by: 2.0 }), 8);
+/// ```
+///
+/// For any other `Copy` value the kernel is an `unsafe fn`, and whoever launches it vouches for the layout.
+///
+/// # Safety
+/// All compilers lay the type out alike, and a value of it refers to no memory.
+#[diagnostic::on_unimplemented(
+    message = "a kernel that is a safe function cannot take `{Self}` by value",
+    label = "not known to be laid out alike on host and GPU, without references",
+    note = "of a struct, `#[derive(SafeValue)]` and `#[repr(C)]` make sure of it; without them the kernel is \
+            an `unsafe fn`"
+)]
+pub unsafe trait SafeValue: Copy + 'static {}
+// SAFETY: its derive asks for `repr(C)`, and a reference is none.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: NoUninit> SafeValue for T {}
+
+/// The layout of a type, for `#[kernel]`: `Layout::<T>::DIGEST`. Of [`Known`] types it says which they are, of
+/// all others ([`OtherLayout`]) the size: what else host and GPU may see differently, such as the alignment of a
+/// vector of `glam`, harms nobody.
+#[doc(hidden)]
+pub struct Layout<T>(PhantomData<T>);
+
+impl<T: Known> Layout<T> {
+    /// The type's own.
+    pub const DIGEST: u64 = T::DIGEST;
+}
+
+/// The constant of all types that are not [`Known`].
+#[doc(hidden)]
+pub trait OtherLayout {
+    /// Of the size.
+    const DIGEST: u64;
+}
+
+impl<T> OtherLayout for Layout<T> {
+    const DIGEST: u64 = layout::<T>(0);
+}
+
+/// A type of the language or of this crate, which no `cfg` of a kernel's author can make another of the same
+/// size.
+#[doc(hidden)]
+pub trait Known {
+    /// Differs from that of every other.
+    const DIGEST: u64;
+}
+
+macro_rules! known {
+    ($($ty:ty),*) => {
+        known!(@ 1; $($ty),*);
+    };
+    (@ $number:expr; $first:ty $(, $rest:ty)*) => {
+        impl Known for $first {
+            const DIGEST: u64 = layout::<$first>($number);
+        }
+        known!(@ $number + 1; $($rest),*);
+    };
+    (@ $number:expr;) => {};
+}
+
+known!(
+    bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f16, bf16, f32, f64
+);
+
+impl<T: Known, const N: usize> Known for [T; N] {
+    const DIGEST: u64 = digest(&[N as u64, T::DIGEST]);
+}
+
+impl<T: Known> Known for Wrapping<T> {
+    const DIGEST: u64 = T::DIGEST;
+}
+
+const fn layout<T>(number: u64) -> u64 {
+    digest(&[number, size_of::<T>() as u64])
+}
+
+/// The digest of several numbers, in their order: FNV-1a over their bytes.
+#[doc(hidden)]
+pub const fn digest(numbers: &[u64]) -> u64 {
+    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    let mut next = 0;
+    while next < numbers.len() {
+        let bytes = numbers[next].to_le_bytes();
+        let mut byte = 0;
+        while byte < bytes.len() {
+            hash = (hash ^ bytes[byte] as u64).wrapping_mul(0x0000_0100_0000_01B3);
+            byte += 1;
+        }
+        next += 1;
+    }
+    hash
+}
