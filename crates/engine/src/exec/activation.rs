@@ -85,7 +85,7 @@ impl Activations {
     pub(crate) fn registers_of_kernel(&mut self, program: &Arc<Program>) -> Registers {
         let stale = self.stale.take_if(|it| Arc::ptr_eq(&it.0, program));
         let registers = stale.map_or_else(|| Registers::new(program.register_bytes), |it| it.1);
-        self.bytes += registers.bytes();
+        self.bytes += registers.size();
         registers
     }
 
@@ -108,7 +108,7 @@ impl Activations {
             return Err(too_many);
         }
         let registers = Registers::try_new(program.register_bytes).ok_or(too_many)?;
-        self.bytes += registers.bytes();
+        self.bytes += registers.size();
         Ok((registers, true))
     }
 

@@ -45,7 +45,8 @@ impl Registers {
         Some(Registers { start, layout })
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    /// Returns how many bytes it has.
+    pub(crate) fn size(&self) -> u64 {
         self.layout.size() as u64
     }
 
@@ -53,6 +54,7 @@ impl Registers {
         self.start.as_ptr()
     }
 
+    /// Returns the bytes of all slots.
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: it owns so many bytes, of which all were set in `new`; operations write them through pointers, and none
         // runs while the slice is borrowed: it borrows the warp, which an operation's caller has exclusively.
