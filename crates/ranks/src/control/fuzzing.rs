@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frame::{Frame, Hello, MOST_BYTES, MOST_BYTES_OF_HELLO, PROTOCOL, Refusal};
+use super::frame::{Frame, Hello, PROTOCOL, Refusal, Room};
 use crate::error::Fault;
 
 /// One frame of each kind.
@@ -35,14 +35,11 @@ pub fn connection() -> Vec<u8> {
     every_frame().iter().flat_map(Frame::to_bytes).collect()
 }
 
-/// Reads frames as the hub does: the first as a stranger's. Returns how many there were before the end, or before what no rank
-/// sends.
+/// Reads frames as the hub of two ranks does: the first as a stranger's. Returns how many there were before the end, or before
+/// what no rank sends.
 pub fn frames(mut bytes: &[u8]) -> usize {
-    let mut most = MOST_BYTES_OF_HELLO;
-    let mut count = 0;
-    while Frame::read(&mut bytes, most).is_ok() {
-        count += 1;
-        most = MOST_BYTES;
-    }
-    count
+    let of_rank = || Room::of_rank(2);
+    let rooms = std::iter::once(Room::GREETING).chain(std::iter::repeat_with(of_rank));
+    let read = rooms.map_while(|room| Frame::read(&mut bytes, room).ok());
+    read.count()
 }
