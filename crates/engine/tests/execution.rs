@@ -513,6 +513,8 @@ fn integers_of_128_bits_are_divided() {
         device.launch("mod7", 1, 64, &parameters);
         check(&format!("% {divisor}"), &|a| a % u128::from(divisor));
         device.launch("divv", 1, 64, &parameters);
-        check(&format!("/ {divisor}"), &|a| (a / u128::from(divisor)) >> 32);
+        check(&format!("/ {divisor}"), &|a| {
+            (a / u128::from(divisor)) >> 32
+        });
     }
 }
