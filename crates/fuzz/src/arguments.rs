@@ -23,7 +23,7 @@ impl Arguments {
     /// Takes an option and its value.
     ///
     /// # Errors
-    /// There is no value, or it is none of the type.
+    /// There is no value, or it is not of the type.
     pub fn value<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
         let Some(at) = self.words.iter().position(|it| it == name) else {
             return Ok(None);
@@ -42,7 +42,7 @@ impl Arguments {
     /// Takes an option's value, words with commas between them.
     ///
     /// # Errors
-    /// One of them is none of the type.
+    /// One of them is not of the type.
     pub fn list<T: FromStr<Err: ToString>>(&mut self, name: &str) -> Result<Vec<T>, String> {
         let text: String = self.value(name)?.unwrap_or_default();
         let words = text.split(',').filter(|it| !it.is_empty());

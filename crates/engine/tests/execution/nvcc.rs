@@ -509,12 +509,14 @@ fn integers_of_128_bits_are_divided() {
         quotients.values()[..3],
         [0, 117_804_817_261, 235_609_634_523]
     );
-    check("/ 7", &|a| a / 7 >> 32);
+    check("/ 7", &|a| (a / 7) >> 32);
     for divisor in [1u64, 3, 7, 10, 0x1_0000_0001, 1 << 63, u64::MAX] {
         let parameters = [quotients.parameter(), value(divisor)];
         device.launch("mod7", 1, 64, &parameters);
         check(&format!("% {divisor}"), &|a| a % u128::from(divisor));
         device.launch("divv", 1, 64, &parameters);
-        check(&format!("/ {divisor}"), &|a| a / u128::from(divisor) >> 32);
+        check(&format!("/ {divisor}"), &|a| {
+            (a / u128::from(divisor)) >> 32
+        });
     }
 }

@@ -206,7 +206,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: loaded by `of`, and whoever launched from it has waited for the launches or has lost the device.
+        // SAFETY: loaded by `of`; `run` has waited for the launches, or the device is lost.
         let _ = unsafe { cuModuleUnload(self.0) };
     }
 }
