@@ -156,6 +156,10 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 /// #[address_space(shared)]
 /// static TILE: MaybeUninit<[f32; 32]> = MaybeUninit::uninit();
 ///
+/// fn bytes<T: shared::AnyBits>(_: &T) -> usize {
+///     size_of::<T>()
+/// }
+///
 /// let kernel = || {
 ///     let thread = thread::thread_idx_x() as usize;
 ///     if let Some(count) = COUNTS.get(thread) {
@@ -165,7 +169,7 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 ///     COUNTS[thread % 4].fetch_add(1, Ordering::Relaxed);
 ///     thread::sync_threads();
 ///     assert_eq!(COUNTS[thread % 4].load(Ordering::Relaxed), 8);
-///     assert!(TILE.as_ptr().is_aligned());
+///     assert_eq!(bytes(&*TILE), 128);
 /// };
 /// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
 /// # simt::Launch::new(shape).run(&kernel)?;
@@ -173,7 +177,7 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 /// ```
 ///
 /// # Safety
-/// Every pattern of bits is a value of the type.
+/// Every pattern of bits is a value of the type, with which its safe methods can do no harm.
 #[diagnostic::on_unimplemented(
     message = "a shared `static` of `{Self}` would be read before it is written",
     label = "shared memory has no initial value, and not all bits are a value of this type",
