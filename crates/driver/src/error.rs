@@ -32,7 +32,7 @@ use occupancy::OccupancyError;
 /// let (x, mut y) = (device.buffer_zeroed(4)?, device.buffer_zeroed(4)?);
 /// let prepared = device.prepare(shift::entry(), LaunchConfig::linear(4, 256))?;
 /// let error = prepared.run(&Stream::new(&device)?, (x.slice(..), y.slice_mut(..))).expect_err("x[4]");
-/// assert!(error.is_finding());
+/// assert!(error.is_finding() && !error.is_endless() && !error.wants_cooperation());
 /// let DriverError::Emulated { error: LaunchError::Panicked { thread, .. }, .. } = error else {
 ///     panic!("{error}");
 /// };

@@ -68,6 +68,17 @@ impl<R: Read> Limited<R> {
 impl Limited<File> {
     /// Reads from an open file, whose size is looked at first.
     ///
+    /// ```
+    /// use std::fs::File;
+    ///
+    /// use ridgepoint_driver::Limited;
+    ///
+    /// let program = File::open(std::env::current_exe()?)?;
+    /// let error = Limited::open(program, 1).unwrap_err();
+    /// assert!(error.to_string().ends_with(" bytes, and at most 1 are read"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`read_whole`].
     pub fn open(file: File, most: u64) -> io::Result<Limited<File>> {

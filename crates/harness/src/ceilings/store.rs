@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
-use crate::driver::{DeviceProperties, read_whole};
+use crate::driver::{DeviceProperties, printable, read_whole};
 use crate::model::{GpuRoofs, Precision};
-use crate::table::{MAX_ROWS_BYTES, printable};
+use crate::table::MAX_ROWS_BYTES;
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

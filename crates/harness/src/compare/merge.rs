@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 
 use super::rows::{Cells, Rows};
 use super::{TableError, Torn};
-use crate::table::{self, Format, printable};
+use crate::driver::printable;
+use crate::table::{self, Format};
 
 /// Files with the same columns, in any order, which are opened.
 pub struct Merge {

@@ -13,8 +13,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
-use crate::driver::Limited;
-use crate::table::{COLUMNS, Column, MAX_ROWS_BYTES, Rule, printable};
+use crate::driver::{Limited, printable};
+use crate::table::{COLUMNS, Column, MAX_ROWS_BYTES, Rule};
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
 /// [`torn`](Rows::torn) then says so.

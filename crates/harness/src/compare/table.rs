@@ -5,7 +5,8 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{Rows, TableError};
-use crate::table::{Row, is_outcome, printable};
+use crate::driver::printable;
+use crate::table::{Row, is_outcome};
 
 /// Samples of a row that does not say how many: what `--runs` is by default.
 const SAMPLES: f64 = 10.0;

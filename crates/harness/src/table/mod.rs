@@ -11,7 +11,6 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-pub use crate::driver::printable;
 pub use columns::is_outcome;
 pub(crate) use columns::{COLUMNS, Column, Rule, cell, known, number};
 pub use text::{Look, Width, counted, listed, text};

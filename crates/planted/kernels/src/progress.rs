@@ -77,8 +77,8 @@ pub unsafe fn meet<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             let mut sum = 0;
             for other in 0..if BUG { blocks } else { block } {
                 let mut value = 0;
-                // at: meets_in_plain_launch
                 while value == 0 {
+                    // at: meets_in_plain_launch
                     value = atomic_load_32_device(y.add(other), Acquire);
                 }
                 sum += value;

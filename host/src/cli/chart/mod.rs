@@ -17,10 +17,10 @@ use super::lists::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};
+use crate::driver::printable;
 use crate::links::load_links;
 use crate::model::{FlopsPerSec, TensorType};
 use crate::report::{SavedChart, SavedRow};
-use crate::table::printable;
 
 /// The columns whose values tell curves apart, as far as a file has them.
 const CURVE: [&str; 9] = [

@@ -6,8 +6,8 @@ use super::{Arguments, Numbered, Table};
 use crate::cli::Failure;
 use crate::cli::charts::ChartFiles;
 use crate::cli::console::Console;
+use crate::driver::printable;
 use crate::report::{ScalingChart, ScalingRow};
-use crate::table::printable;
 
 /// The columns that tell such rows from others'.
 const COLUMNS: [&str; 5] = ["study", "exchange", "devices", "scaling", "speedup"];

@@ -254,7 +254,7 @@ fn of_choices(suite: &Suite) -> String {
 }
 
 /// Options of the commands that take workloads, and `bench`, which cargo gives every target.
-const RESERVED: [&str; 37] = [
+const RESERVED: [&str; 40] = [
     "aa",
     "arch",
     "arg",
@@ -264,6 +264,7 @@ const RESERVED: [&str; 37] = [
     "cargo",
     "ceilings",
     "color",
+    "cooperative",
     "counters",
     "device",
     "device-times",
@@ -276,6 +277,7 @@ const RESERVED: [&str; 37] = [
     "links",
     "max-registers",
     "max-runs",
+    "max-steps",
     "noise",
     "output",
     "page",
@@ -288,6 +290,7 @@ const RESERVED: [&str; 37] = [
     "runs",
     "seeds",
     "shared",
+    "time-limit",
     "tolerance",
     "trace",
     "warmup",

@@ -1,7 +1,7 @@
 //! What a picture consists of, each thing in its place in pixels.
 
 use super::geometry::{Place, Rect};
-use crate::table::printable;
+use crate::driver::printable;
 
 /// The width of a letter and the height of a line, as shares of the font's size. Fonts that browsers
 /// take for `sans-serif` are narrower on average.
