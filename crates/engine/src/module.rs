@@ -353,7 +353,14 @@ impl Loaded {
             for relocation in &initial.relocations {
                 let value = self.relocated(relocation)?.to_le_bytes();
                 let (at, count) = (relocation.offset as usize, usize::from(relocation.bytes));
-                bytes[at..at + count].copy_from_slice(&value[..count]);
+                let to = bytes.get_mut(at..).and_then(|it| it.get_mut(..count));
+                let (Some(to), Some(from)) = (to, value.get(..count)) else {
+                    let name = &self.parsed.ptx.variables[index].name;
+                    return Err(LoadError::Refused(format!(
+                        "an address among the first values of `{name}` lies beyond them"
+                    )));
+                };
+                to.copy_from_slice(from);
             }
             let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
             // SAFETY: `store` has given it room for the variable's bytes, which are no fewer by the check above,

@@ -203,17 +203,35 @@ unsafe fn load_scattered<T: Element, const N: usize>(
         Scattered::Forbidden => return,
     }
     for lane in lanes_of(context.mask) {
-        let from = from[lane].cast::<T>();
-        for (index, data) in of.data.iter().enumerate().take(N) {
+        // SAFETY: there are `N` elements, at a multiple of the bytes of all.
+        let elements = unsafe { all::<T, N>(from[lane].cast()) };
+        for (data, element) in of.data.iter().zip(elements) {
             if let Some(slot) = data.slot {
-                // SAFETY: the slot holds `T`; there are `N` elements, at a multiple of the bytes of all.
-                unsafe {
-                    let element = T::load(from.add(index), Ordering::Relaxed);
-                    context.slot_mut::<T>(slot)[lane] = element;
-                }
+                // SAFETY: the slot holds `T`.
+                unsafe { context.slot_mut::<T>(slot)[lane] = element };
             }
         }
     }
+}
+
+/// The elements of a lane, 8 bytes at once where there are as many.
+///
+/// # Safety
+/// There are `N` elements of 4 or 8 bytes, at most 16 bytes, at a multiple of the bytes of all.
+#[inline(always)]
+unsafe fn all<T: Element, const N: usize>(from: *const T) -> [T; N] {
+    const { assert!(size_of::<[T; N]>() <= 16) };
+    if !size_of::<[T; N]>().is_multiple_of(8) {
+        // SAFETY: the contract of this function.
+        return std::array::from_fn(|it| unsafe { T::load(from.add(it), Ordering::Relaxed) });
+    }
+    let mut words = [0u64; 2];
+    for (index, word) in words.iter_mut().enumerate().take(size_of::<[T; N]>() / 8) {
+        // SAFETY: the contract of this function.
+        *word = unsafe { u64::load(from.cast::<u64>().add(index), Ordering::Relaxed) };
+    }
+    // SAFETY: elements are integers, and no longer than the words by the assertion above.
+    unsafe { std::mem::transmute_copy(&words) }
 }
 
 /// Stores `N` elements in each lane of the mask.

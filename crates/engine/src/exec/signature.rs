@@ -115,7 +115,7 @@ operands! {
 
 /// What has been executed: an operation whose slots have these types, `d` first. A handler's signature is taken from
 /// the type, without executing anything.
-pub(crate) struct Executed<D, A = (), B = (), C = ()>(PhantomData<fn() -> (D, A, B, C)>);
+pub(crate) struct Executed<D, A = (), B = (), C = ()>(PhantomData<(D, A, B, C)>);
 
 impl<D, A, B, C> Executed<D, A, B, C> {
     pub(crate) const YES: Self = Executed(PhantomData);

@@ -104,8 +104,8 @@ impl TensorMap {
             let (elements, step) = (number(68 + 2 * dimension, 2), number(78 + dimension, 1));
             if !(1..=256).contains(&elements) || !(1..=8).contains(&step) {
                 return Err(format!(
-                    "a tensor map whose box has {elements} elements in dimension {dimension}, every \
-                     {step}th; 1 to 256 and 1 to 8 are allowed"
+                    "a tensor map whose box has {elements} elements in dimension {dimension}, with a \
+                     stride of {step}; 1 to 256 and 1 to 8 are allowed"
                 ));
             }
         }

@@ -523,12 +523,12 @@ fn slots_of_the_ends_of_blocks_are_verified() {
             Then::Call { call, .. } => change(&mut call.returns[0]),
             _ => panic!("another"),
         };
-        refuses_words("k", &words);
+        refuses_words("k", words);
     }
 }
 
 /// Words that do not all lie in slots of words must be refused.
-fn refuses_words(function: &str, of: &dyn Fn(&mut Draft, &dyn Fn(&mut Words))) {
+fn refuses_words(function: &str, of: impl Fn(&mut Draft, &dyn Fn(&mut Words))) {
     let bytes = draft(function).decoded.register_bytes;
     for (count, by) in [(1 << 20, 0), (u32::MAX, 0), (1, 4), (1, bytes)] {
         let why = refusal(function, |draft| {
@@ -567,14 +567,13 @@ fn what_an_activation_begins_with_is_verified() {
         Parameter::Call(_) => panic!("a function's"),
     });
     assert!(why.is_some(), "17 bytes in a register");
-    refuses_words(
-        "f",
-        &|draft, change| match &mut draft.decoded.parameters[1] {
+    refuses_words("f", |draft, change| {
+        match &mut draft.decoded.parameters[1] {
             Parameter::Call(words) => change(words),
             Parameter::Launch { .. } => panic!("a kernel's"),
-        },
-    );
-    refuses_words("f", &|draft, change| change(&mut draft.decoded.returns[0]));
+        }
+    });
+    refuses_words("f", |draft, change| change(&mut draft.decoded.returns[0]));
     let why = refusal("k", |draft| draft.decoded.register_bytes += 64);
     assert!(why.is_some(), "more registers than slots");
 }
