@@ -7,7 +7,7 @@ use crate::{
     Reg, Returned, Space, Symbol, Variable,
 };
 
-/// What a callee takes and returns.
+/// The parameters and results of a callee.
 struct Signature<'m> {
     name: &'m str,
     returns: &'m [Parameter],
