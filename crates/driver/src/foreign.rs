@@ -170,7 +170,7 @@ mod tests {
         .visible .entry values(.param .u32 a, .param .align 4 .b8 b[12], .param .u64 c) { ret; }
         .visible .entry shares()
         {
-            .shared .align 16 .b8 all[65536];
+            .shared .align 16 .b8 all[49152];
             .reg .b64 %rd<2>;
             mov.u64 %rd1, all;
             st.shared.u32 [%rd1], 1;
@@ -234,14 +234,14 @@ mod tests {
         };
         // By 2048 threads, 32 blocks and 228 KiB of shared memory per multiprocessor.
         assert_eq!(at_once("bounded", 64)?, 132 * 32);
-        assert_eq!(at_once("shares", 256)?, 132 * 3);
+        assert_eq!(at_once("shares", 256)?, 132 * 4);
         assert_eq!(at_once("shares", 1024)?, 132 * 2);
         let entry = Entry::<Foreign<()>>::foreign("shares");
-        device.prepare_cooperative(entry, LaunchConfig::blocks(132 * 3, 256))?;
-        let over = LaunchConfig::blocks(132 * 3 + 1, 256);
+        device.prepare_cooperative(entry, LaunchConfig::blocks(132 * 4, 256))?;
+        let over = LaunchConfig::blocks(132 * 4 + 1, 256);
         let text = refused(device.prepare_cooperative(entry, over));
         assert!(
-            text.contains("cooperative grid of 397 blocks") && text.contains("runs 396 at once"),
+            text.contains("cooperative grid of 529 blocks") && text.contains("runs 528 at once"),
             "{text}"
         );
         Ok(())
