@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-/// What `ptxas` says of a PTX file.
+/// The verdict of `ptxas` on a PTX file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It has assembled it, and said this of it (with `-v`: what each kernel needs).
@@ -63,7 +63,7 @@ pub fn assemble(
     })
 }
 
-/// What is said against the architecture or the version, and not against the PTX.
+/// Complaints of the architecture or the version, and not of the PTX.
 const UNKNOWN: [&str; 4] = [
     "is not defined for option 'gpu-name'",
     "Unsupported .version",

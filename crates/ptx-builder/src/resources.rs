@@ -182,7 +182,7 @@ fn name_of(resource: &Resource) -> String {
     resource.name().to_owned()
 }
 
-/// What became of a PTX file's report.
+/// The outcome of a PTX file's report.
 pub(crate) enum Made {
     /// It was written.
     Report(Written),
@@ -193,7 +193,7 @@ pub(crate) enum Made {
 }
 
 impl Made {
-    /// What is not allowed in the PTX of this file, and in what `ptxas` made of it.
+    /// Finds what is not allowed in the PTX of this file, and in what `ptxas` made of it.
     pub(crate) fn lint(
         &self,
         ptx: &Path,
@@ -229,7 +229,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// What is not allowed in what `ptxas` made of the PTX.
+    /// Finds what is not allowed in what `ptxas` made of the PTX.
     fn lint(&self, text: &str, levels: &Levels) -> Result<Vec<Finding>, ParseError> {
         losses::check(&self.report, text, levels)
     }

@@ -10,7 +10,7 @@ struct Since {
     opcodes: &'static [&'static str],
 }
 
-/// What is newer than 7.0, the oldest version that is written for kernels of Rust ([`Instruction::version`]). Of `mma`
+/// Opcodes newer than 7.0, the oldest version that is written for kernels of Rust ([`Instruction::version`]). Of `mma`
 /// and `wgmma` not every type and shape is told apart.
 const ROWS: &[Since] = &[
     since(7, 1, &["mbarrier.test_wait.parity", "mma.and.popc"]),
@@ -213,7 +213,7 @@ impl Module {
     }
 }
 
-/// What the opcode alone does not tell.
+/// The version that operands tell, where the opcode alone does not.
 const fn by_operands(operation: &Operation) -> (u32, u32) {
     match operation {
         Operation::Fence(

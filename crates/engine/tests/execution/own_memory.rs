@@ -154,3 +154,25 @@ fn an_index_below_a_generic_address_is_out_of_bounds() {
     let expected = "out of bounds: block [0, 0, 0], thread [0, 0, 0] reads element -1 of the local `first` (of 4)";
     assert!(said.contains(expected), "{said}");
 }
+
+/// Variables in global and constant memory that a kernel declares itself, as `ptxas` takes them.
+#[test]
+fn variables_of_a_body_in_other_memory() {
+    let body = ".global .align 8 .b32 numbers[2] = {5, 6}; .const .b32 seven = 7;
+        ld.global.u32 %r2, [numbers+4]; ld.const.u32 %r3, [seven]; add.u32 %r2, %r2, %r3;
+        st.global.u32 [%rd1], %r2;";
+    for is_checked in [false, true] {
+        let written = run(body, is_checked).expect("it runs");
+        assert_eq!(written, [13; THREADS as usize]);
+    }
+}
+
+#[test]
+fn local_memory_outside_of_functions_is_refused_by_its_name() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.local .b32 scratch[4];\n.entry k() { ret; }\n";
+    let refused = Module::load(text, &Arc::default())
+        .map(drop)
+        .expect_err("no kernel has it");
+    let wanted = "`scratch`, which is declared in `.local` outside of any function: declare it in the kernel";
+    assert!(refused.to_string().contains(wanted), "{refused}");
+}

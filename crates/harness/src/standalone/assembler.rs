@@ -1,4 +1,4 @@
-//! What `ptxas` refuses of a file, where it is found.
+//! Refusals of a file by `ptxas`, where it is found.
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub struct Refusal {
     pub line: Option<u32>,
     /// Its words.
     pub message: String,
-    /// What stands in that line.
+    /// The text of that line.
     pub text: String,
     /// How many more there are.
     pub more: usize,

@@ -72,7 +72,7 @@ pub enum StandaloneError {
     Refused {
         /// The file.
         path: PathBuf,
-        /// What for.
+        /// The reason.
         refusal: Refusal,
     },
     /// The driver refuses, or the kernel failed.

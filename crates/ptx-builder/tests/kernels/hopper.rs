@@ -8,7 +8,7 @@ use ptx_builder::resources::Report;
 
 use crate::support::{build, kernel_crate};
 
-/// What is documented for `sm_90` or older.
+/// Kernels of what is documented for `sm_90` or older.
 const KERNELS: &str = r#"
 use cuda_std::cluster::{self, BlockRank};
 use cuda_std::mbarrier::{self, Barrier, Parity};
@@ -77,7 +77,7 @@ products! { mma_bf16 bf16, f32; mma_f16 f16, f32; mma_tf32 Tf32, f32; mma_s8 i8,
 } }
 "#;
 
-/// What `sm_90a` alone has.
+/// Kernels of what `sm_90a` alone has.
 const OF_SM_90A: &str = r#"
 #[kernel(block = [256], min_blocks = 1)] pub unsafe fn parts(y: *mut u32) { unsafe {
     if warpgroup::index() == 0 { warpgroup::decrease_registers::<24>() } else { warpgroup::increase_registers::<240>() }
@@ -120,7 +120,7 @@ widths! {
 }
 "#;
 
-/// What the kernels need, for an architecture whose `ptxas` takes each.
+/// The report of kernels that `ptxas` takes for the architecture.
 fn report(name: &str, kernels: &str, arch: NvvmArch) -> Report {
     let folder = kernel_crate(name, kernels);
     let built = build(&folder).arch(arch).build_all();

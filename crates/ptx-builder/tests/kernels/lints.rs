@@ -308,7 +308,7 @@ fn tensor_cores_that_wait() {
     assert_eq!(found("fixture-bound-registers", &bound), "");
 }
 
-/// What the lint says of kernels that a build without `ptxas` refuses too, and one with it: the first line of each.
+/// Findings of the lint, as a build shows them.
 fn refusals(name: &str, kernels: &str) -> Vec<String> {
     let found = findings(name, Lint::PtxasRefuses, kernels);
     assert!(found.iter().all(|it| it.severity == Severity::Error));

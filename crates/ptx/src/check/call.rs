@@ -7,7 +7,7 @@ use crate::{
     Reg, Returned, Space, Symbol, Variable,
 };
 
-/// What a callee takes and returns.
+/// The parameters and results of a callee.
 struct Signature<'m> {
     name: &'m str,
     returns: &'m [Parameter],
@@ -25,14 +25,14 @@ pub(super) fn check(within: &Within<'_>, operation: &Operation) -> Result<(), St
     let (passed, taken) = (call.arguments.len(), callee.parameters.len());
     if passed < taken || (passed > taken && !callee.variadic) {
         return Err(format!(
-            "{passed} arguments are passed; `{}` takes {taken}",
+            "the number of arguments is {passed}; `{}` takes {taken}",
             callee.name
         ));
     }
     let (kept, returned) = (call.returns.len(), callee.returns.len());
     if kept != returned {
         return Err(format!(
-            "{kept} results are taken; `{}` returns {returned}",
+            "the number of results is {kept}; `{}` returns {returned}",
             callee.name
         ));
     }

@@ -1,4 +1,4 @@
-//! What the assembler refuses of a text that reads as PTX.
+//! Refusals of a text that reads as PTX, as the assembler's.
 //!
 //! Which types, modifiers and operands an instruction takes stands beside it, in [`crate::instruction`]. Here each is
 //! looked at in its function, and what lies between functions: calls, state spaces, names, shared memory.

@@ -43,12 +43,12 @@ fn sum<'m>(variables: impl Iterator<Item = &'m Variable>) -> u64 {
         .fold(0, |sum, it| sum.saturating_add(it.bytes))
 }
 
-/// What a kernel names.
+/// Functions and shared variables that a kernel names.
 struct Reached<'m> {
     module: &'m Module,
     functions: HashSet<u32>,
     variables: HashSet<u32>,
-    /// What bodies declare.
+    /// Bytes that bodies declare.
     local: u64,
 }
 

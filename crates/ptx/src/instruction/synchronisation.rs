@@ -375,7 +375,7 @@ operations! {
     }
 }
 
-/// What a vote gives.
+/// The result of a vote.
 const fn voted(mode: VoteMode) -> Wanted {
     match mode {
         VoteMode::Ballot => Wanted::BITS,

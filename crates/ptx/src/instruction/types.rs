@@ -33,7 +33,7 @@ pub(super) const MOVED: &[Type] = &[
 ];
 /// A `mov` of several values into one register, or out of it.
 pub(super) const PACKED: &[Type] = &[B16, B32, B64, B128];
-/// What memory holds.
+/// Elements of memory.
 pub(super) const STORED: &[Type] = &[
     B8, B16, B32, B64, B128, U8, S8, U16, S16, U32, S32, U64, S64, F32, F64,
 ];

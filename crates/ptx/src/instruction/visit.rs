@@ -125,7 +125,7 @@ macro_rules! operations {
     };
 }
 
-/// What was given, or anything.
+/// Expands to what was given, or to anything.
 macro_rules! wanted {
     () => {
         crate::instruction::Wanted::Any

@@ -8,7 +8,7 @@ use crate::{Kind, SpecialRegister, Type};
 /// The operands that an instruction takes in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Whatever stands there: another rule looks at it.
+    /// Any operand: another rule looks at it.
     Any,
     /// A value of exactly this many bits, of a kind that goes with the type.
     Exactly(Type),

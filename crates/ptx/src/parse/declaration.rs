@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::{Fail, Parser, Result};
 use crate::{Pointer, Space, Type};
 
-/// What stands before the names of a declaration, behind its state space.
+/// The part of a declaration between its state space and its names.
 pub(super) struct Kind {
     pub(super) ty: Type,
     /// 2, 4 or 8 where an element is a vector, else 1.

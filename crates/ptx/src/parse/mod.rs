@@ -62,7 +62,7 @@ pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What `ptxas` refuses of what can be read is not looked for, because a later step may change it: [`crate::check`] does.
+/// Refusals of `ptxas` are not looked for, because a later step may change the text: [`crate::check`] does.
 ///
 /// # Errors
 /// The first place that is no PTX, or none that is known here.

@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
         self.local.depth() > 0 && !matches!(space, Space::Global | Space::Const)
     }
 
-    /// What the module calls a variable: of a body with the function's name before it, as no text can.
+    /// Returns a variable's name in the module: of a body with the function's before it, as no text can.
     fn name_in_module(&self, name: &str) -> String {
         match self.local.owner {
             Some(id) if self.local.depth() > 0 => {

@@ -16,7 +16,7 @@ struct Refused<'m> {
     sources: &'m Sources,
 }
 
-/// What the parser refuses of a finished text.
+/// Returns what the parser refuses of a finished text.
 ///
 /// # Errors
 /// The text does not read as PTX at all.
@@ -40,7 +40,7 @@ pub(crate) fn by_parser(
     findings("", &complaints, text, sources, levels)
 }
 
-/// What `ptxas` refuses.
+/// Returns what `ptxas` refuses.
 ///
 /// # Errors
 /// The text does not read as PTX at all.
@@ -155,7 +155,7 @@ fn message(whose: &str, complaint: &Complaint, instruction: &str) -> String {
     )
 }
 
-/// What to do, where Rust's side of it is known.
+/// Advice, where Rust's side of it is known.
 fn advice(complaint: &str, instruction: &str) -> &'static str {
     let is_atomic = ["atom.", "red."]
         .iter()

@@ -15,7 +15,7 @@ pub(super) fn ptxas() -> Option<PathBuf> {
     found.is_file().then_some(found)
 }
 
-/// What `ptxas` says of a text.
+/// Returns what `ptxas` says of a text.
 pub(super) fn said_of(ptxas: &Path, target: &str, text: &str) -> String {
     static TEXTS: AtomicU32 = AtomicU32::new(0);
     let number = TEXTS.fetch_add(1, Ordering::Relaxed);
@@ -31,7 +31,7 @@ pub(super) fn said_of(ptxas: &Path, target: &str, text: &str) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
-/// What it says against each line, by its index.
+/// Returns what it says against each line, by its index.
 fn theirs(ptxas: &Path, lines: &[String]) -> BTreeMap<usize, String> {
     let said = said_of(ptxas, "sm_90a", &module(lines));
     assert!(

@@ -89,11 +89,11 @@ fn scopes_and_spaces() {
 fn calls() {
     refuses(
         "call.uni f, ();",
-        "`call.uni`: 0 arguments are passed; `f` takes 1",
+        "`call.uni`: the number of arguments is 0; `f` takes 1",
     );
     refuses(
         "call.uni (%b32_0), f, (%b32_1);",
-        "`call.uni`: 1 results are taken; `f` returns 0",
+        "`call.uni`: the number of results is 1; `f` returns 0",
     );
     refuses(
         "call.uni f, (%b64_1);",

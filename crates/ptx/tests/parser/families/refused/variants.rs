@@ -400,7 +400,7 @@ const LOCATED: &[&str] = &[
     "redS.add.u32 [sv],%b32_1",
 ];
 
-/// What has neither.
+/// Lines with neither.
 const OTHER: &[&str] = &[
     "fence",
     "fence.gpu",

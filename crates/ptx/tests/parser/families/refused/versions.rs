@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assembler::{ptxas, said_of};
-use crate::common;
+use super::super::super::common;
 
-/// What `ptxas` says against each line for its version: the newest that the line needs.
+/// Returns the newest version that `ptxas` wants for each line.
 fn needed(said: &str) -> BTreeMap<u32, (u32, u32)> {
     let mut needed = BTreeMap::new();
     for line in said.lines() {
