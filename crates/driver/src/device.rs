@@ -411,6 +411,7 @@ impl Device {
         len: usize,
         value: T,
     ) -> Result<Vec<T>, DriverError> {
-        host_memory(len, value).map_err(|bytes| self.out_of_memory(bytes, engine::memory::free_bytes()))
+        host_memory(len, value)
+            .map_err(|bytes| self.out_of_memory(bytes, engine::memory::free_bytes()))
     }
 }

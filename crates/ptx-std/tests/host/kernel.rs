@@ -344,7 +344,7 @@ fn what_is_for_the_gpu_panics_on_the_host() {
 
 #[externally_visible]
 #[allow(missing_docs)]
-pub extern "C" fn getpid() -> i32 {
+pub(crate) extern "C" fn getpid() -> i32 {
     -7
 }
 

@@ -9,7 +9,9 @@ mod shared;
 mod space;
 
 use crate::instruction::{Named, Visit, Wanted};
-use crate::{Body, Function, Instruction, Module, Operand, ParseError, Reg, Symbol, Variable};
+use crate::{
+    Body, Function, Instruction, Kind, Module, Operand, ParseError, Reg, Symbol, Variable,
+};
 
 /// Everything in the module that `ptxas` refuses for its types, modifiers, state spaces, scopes, calls, names or
 /// shared memory, in order of the text.
@@ -73,10 +75,13 @@ impl Within<'_> {
     /// Each register, symbol and register of the hardware where the instruction takes it.
     fn operands(&self, instruction: &Instruction) -> Result<(), String> {
         let mut found = Ok(());
-        let mut look = |named| {
-            if found.is_ok() {
-                found = self.operand(named);
+        let mut elements = Vec::new();
+        let mut look = |named| match named {
+            Named::Register(_, register, wanted @ Wanted::Element(_)) => {
+                elements.push((self.register(register), wanted));
             }
+            named if found.is_ok() => found = self.operand(named),
+            _ => {}
         };
         if let Some(guard) = instruction.guard {
             look(Named::Register(
@@ -86,7 +91,8 @@ impl Within<'_> {
             ));
         }
         instruction.operation.visit(Wanted::Any, &mut look);
-        found
+        found?;
+        vector(&elements)
     }
 
     fn operand(&self, named: Named) -> Result<(), String> {
@@ -95,12 +101,7 @@ impl Within<'_> {
                 let register = self.register(register);
                 match wanted.takes(register.ty) {
                     true => Ok(()),
-                    false => Err(format!(
-                        "`{}` is `.{}`: expected {}",
-                        register.name,
-                        register.ty.name(),
-                        wanted.described()
-                    )),
+                    false => Err(unexpected(register, wanted)),
                 }
             }
             Named::Symbol(symbol, wanted) if !wanted.takes_symbol() => Err(format!(
@@ -152,6 +153,46 @@ impl Within<'_> {
 }
 
 /// The symbol that a value is the address of.
+/// The registers of a vector: of one size, and each of the instruction's type. Among untyped ones a vector counts as bits,
+/// as `ptxas` has it.
+fn vector(elements: &[(&crate::Register, Wanted)]) -> Result<(), String> {
+    let Some((first, _)) = elements.first() else {
+        return Ok(());
+    };
+    let is_untyped = |it: &crate::Register| matches!(it.ty.kind(), Kind::Bits);
+    let untyped = elements.iter().find(|(it, _)| is_untyped(it));
+    for (register, wanted) in elements {
+        let is_mixed = untyped.is_none() && register.ty.is_float() != first.ty.is_float();
+        if is_mixed || register.ty.bits() != first.ty.bits() {
+            return Err(unequal_elements(first, register));
+        }
+        let ty = untyped.map_or(register.ty, |(untyped, _)| untyped.ty);
+        if !wanted.takes(ty) {
+            return Err(unexpected(register, *wanted));
+        }
+    }
+    Ok(())
+}
+
+fn unexpected(register: &crate::Register, wanted: Wanted) -> String {
+    format!(
+        "`{}` is `.{}`: expected {}",
+        register.name,
+        register.ty.name(),
+        wanted.described()
+    )
+}
+
+fn unequal_elements(first: &crate::Register, other: &crate::Register) -> String {
+    format!(
+        "the elements of a vector have one size and kind: `{}` is `.{}`, and `{}` is `.{}`",
+        first.name,
+        first.ty.name(),
+        other.name,
+        other.ty.name()
+    )
+}
+
 const fn symbol_of(operand: Operand) -> Option<Symbol> {
     match operand {
         Operand::Symbol { symbol, .. } => Some(symbol),

@@ -14,7 +14,7 @@ pub(crate) enum Wanted {
     Exactly(Type),
     /// The same, or a wider register: the operands of `ld`, `st` and `cvt`.
     AtLeast(Type),
-    /// One of several elements of a vector: those of 8 bits lie in registers of 16.
+    /// The same as one of several elements of a vector, whose registers have one size.
     Element(Type),
     /// The source of a `mov`: also an address and a register of the hardware.
     Moved(Type),
@@ -64,13 +64,9 @@ impl Wanted {
             Self::Exactly(ty) | Self::Moved(ty) | Self::Located(ty) => {
                 register.bits() == ty.bits() && goes_with(ty, register)
             }
-            Self::AtLeast(ty) | Self::Converted(ty) => {
+            Self::AtLeast(ty) | Self::Converted(ty) | Self::Element(ty) => {
                 register.bits() >= ty.bits() && goes_with(ty, register)
             }
-            Self::Element(ty) if ty.bits() <= 16 => {
-                register.bits() == 16 && goes_with(Type::B16, register)
-            }
-            Self::Element(ty) => register.bits() == ty.bits() && goes_with(ty, register),
             Self::Address => {
                 register.bits() <= 64 && goes_with(Type::U64, register) && !register.is_float()
             }
@@ -113,8 +109,9 @@ impl Wanted {
         match self {
             Self::Any => "an operand".to_owned(),
             Self::Exactly(ty) | Self::Moved(ty) | Self::Located(ty) => sized(ty, ty.bits(), ""),
-            Self::AtLeast(ty) | Self::Converted(ty) => sized(ty, ty.bits(), " or more"),
-            Self::Element(ty) => sized(ty, ty.bits().max(16), ""),
+            Self::AtLeast(ty) | Self::Converted(ty) | Self::Element(ty) => {
+                sized(ty, ty.bits(), " or more")
+            }
             Self::Address => "an address in a register of integers or bits".to_owned(),
             Self::Pointer => "an address of 32 or 64 bits".to_owned(),
         }

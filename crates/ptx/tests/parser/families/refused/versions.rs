@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assembler::{ptxas, said_of};
-use super::super::super::common;
+use crate::common;
 
 /// Returns the newest version that `ptxas` wants for each line.
 fn needed(said: &str) -> BTreeMap<u32, (u32, u32)> {
