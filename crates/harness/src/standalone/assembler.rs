@@ -87,7 +87,7 @@ redux.sync.min.f32 %r1, %r2, -1; ret; }
     #[test]
     fn a_file_is_refused_with_its_line_where_ptxas_is_found() {
         if Tool::Ptxas.find_here().is_err() {
-            println!("skipped: no ptxas; ./setup.sh installs it in .venv/cuda/bin");
+            eprintln!("skipped: no ptxas; ./setup.sh installs it in .venv/cuda/bin");
             return;
         }
         let refusal = of(FILE).expect("the architecture lacks it");
