@@ -142,7 +142,7 @@ fn rows_are_drawn_again_and_pointed_out() {
     assert!(
         texts
             .iter()
-            .any(|it| it.trim() == "a\u{fffd}b\u{fffd}<\u{fffd}>"),
+            .any(|it| it.trim() == "a\\u{1}b\\u{1b}<\u{fffd}>"),
         "{texts:?}"
     );
 

@@ -119,6 +119,7 @@ fn says(output: &Output, code: i32, expected: &[&str]) {
 
 #[test]
 fn a_project_is_checked_without_another_build_and_a_failure_is_replayed() {
+    let _only = support::only_demo();
     let folder = tempfile::tempdir().expect("a folder");
     let target = target(Some("new-demo"));
     let new = shell(support::ridgepoint(), folder.path(), &target)

@@ -350,7 +350,7 @@ fn every_command_of_the_guides_is_run_by_a_test() {
         );
     }
     let (page, test) = RUN_WHOLE;
-    let source = fs::read_to_string(tree().join("tests").join(test)).expect("a test");
+    let source = fs::read_to_string(tree().join("tests/cli").join(test)).expect("a test");
     assert!(
         source.contains(&format!("blocks(\"{page}\", \"sh\")")),
         "{test} reads {page}"

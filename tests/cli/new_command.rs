@@ -7,7 +7,6 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::guides::{command, typed};
 use tempfile::TempDir;
@@ -43,13 +42,6 @@ fn stdout_of_success(output: &Output) -> String {
 /// Which other runs find again; inside this workspace's, so that the nested builds share their `core`.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("new-demo")
-}
-
-/// Held by a test that makes a `demo`, since there are two: in one target folder, cargo's files of two packages of one name are
-/// the same, and one test's `cargo run` would run the other's program.
-fn only_demo() -> MutexGuard<'static, ()> {
-    static DEMO: Mutex<()> = Mutex::new(());
-    DEMO.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs cargo in a package, as its user does but for the target folder.
@@ -111,7 +103,7 @@ fn has_resource_report() -> bool {
 
 #[test]
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
-    let (_only, folder) = (only_demo(), folder());
+    let (_only, folder) = (support::only_demo(), folder());
     let guide = "writing-kernels.md";
     let told = follow(
         folder.path(),

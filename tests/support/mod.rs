@@ -1,6 +1,7 @@
 //! What the integration tests share.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The command under test: the one that cargo built, or, away from the source tree, the one that
 /// `RIDGEPOINT_BIN` names.
@@ -9,4 +10,12 @@ pub(crate) fn ridgepoint() -> PathBuf {
         || PathBuf::from(env!("CARGO_BIN_EXE_ridgepoint")),
         PathBuf::from,
     )
+}
+
+/// Held by a test that makes a `demo`: in one target folder, cargo's files of two packages of one name are the same, and one
+/// test's `cargo run` would run the other's program.
+#[allow(dead_code, reason = "not every program makes one")]
+pub(crate) fn only_demo() -> MutexGuard<'static, ()> {
+    static DEMO: Mutex<()> = Mutex::new(());
+    DEMO.lock().unwrap_or_else(PoisonError::into_inner)
 }

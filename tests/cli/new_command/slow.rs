@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Output;
 
 use super::{
-    as_its_user, cargo, folder, follow, new, only_demo, read, run_cargo, stderr, stdout_of_success,
-    target, tree,
+    as_its_user, cargo, folder, follow, new, read, run_cargo, stderr, stdout_of_success, target,
+    tree,
 };
 use crate::guides::{command, shows, typed};
 use crate::support;
@@ -41,7 +41,7 @@ fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
 #[test]
 #[ignore = "slow: .ci/full runs it"]
 fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
-    let (_only, folder) = (only_demo(), folder());
+    let (_only, folder) = (support::only_demo(), folder());
     let guide = "measuring-your-kernel.md";
     follow(
         folder.path(),
