@@ -386,8 +386,7 @@ fn a_sweep_names_no_kernel() {
     }
 }
 
-/// The folders of a folder.
-/// The folders of modules, without that of a crate's own tests.
+/// The folders of a folder, without that of a crate's own tests.
 fn folders(path: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let entries = entries.map(|entry| entry.expect("readable"));
