@@ -160,16 +160,17 @@ impl Maker<'_> {
 
     fn may_stand(&self, nature: Nature, place: Place) -> bool {
         match nature {
-            Nature::Free | Nature::Float32 | Nature::Float64 => true,
             Nature::Together => place == Place::Converged,
             Nature::Own => place != Place::Function,
             Nature::Nan => place != Place::Function && self.classes.has(Class::Nan),
+            _ => true,
         }
     }
 
     fn of_row(&mut self, class: Class, nature: Nature, row: &str) -> Statement {
         let mut lines: Vec<String> = self.line(row).split("; ").map(str::to_owned).collect();
-        if lines.len() == 1 && nature != Nature::Together && self.random.u32(0..8) == 0 {
+        let may_be_guarded = !matches!(nature, Nature::Together | Nature::Unguarded);
+        if lines.len() == 1 && may_be_guarded && self.random.u32(0..8) == 0 {
             let negation = if self.random.bool() { "!" } else { "" };
             lines[0] = format!("@{negation}{} {}", self.register('p'), lines[0]);
         }
@@ -185,15 +186,16 @@ impl Maker<'_> {
 
     /// Makes each NaN of the register that was written last the same.
     fn same_nan(&self, nature: Nature) -> Vec<String> {
-        let (ty, bits, letter) = match nature {
-            Nature::Float32 => (32, "0x7FFFFFFF", 'r'),
-            Nature::Float64 => (64, "0x7FF8000000000000", 'd'),
+        let (bits, ty, nan, letter) = match nature {
+            Nature::Float32 => (32, "f32", "0x7FFFFFFF", 'r'),
+            Nature::Float64 => (64, "f64", "0x7FF8000000000000", 'd'),
+            Nature::Float16 => (16, "f16", "0x7FFF", 'h'),
             _ => return Vec::new(),
         };
         let register = self.recent(letter, 0);
         vec![
-            format!("setp.nan.f{ty} %q1, {register}, {register}"),
-            format!("@%q1 mov.b{ty} {register}, {bits}"),
+            format!("setp.nan.{ty} %q1, {register}, {register}"),
+            format!("@%q1 mov.b{bits} {register}, {nan}"),
         ]
     }
 
@@ -306,6 +308,48 @@ mod tests {
         let is_bits =
             |it: &Statement| matches!(it, Statement::Plain { class, .. } if *class == Class::Bits);
         assert!(program.functions.is_empty() && program.body.iter().all(is_bits));
+    }
+
+    #[test]
+    fn what_ptxas_gets_wrong_is_not_made() {
+        let mut met = [0; 3];
+        for seed in 0..300 {
+            let text = module(&[generate(seed, Classes::without(&[]))]);
+            for line in text.lines() {
+                let (guard, instruction) = match line.strip_prefix('@') {
+                    Some(rest) => rest.split_once(' ').unwrap_or((rest, "")),
+                    None => ("", line),
+                };
+                let of_set = instruction.starts_with("set.") && instruction.contains(".f32.");
+                let is_ill = of_set || instruction.starts_with("testp.");
+                assert!(guard.is_empty() || !is_ill, "{line}");
+                met[0] += u32::from(is_ill);
+                let numbers = || {
+                    instruction
+                        .split(", ")
+                        .map(|it| it.trim_end_matches(';').parse())
+                };
+                if instruction.starts_with("bfe.s32") {
+                    assert!(
+                        numbers()
+                            .nth(2)
+                            .is_none_or(|it| it.map_or(true, |it: u32| it < 32)),
+                        "{line}"
+                    );
+                    met[1] += 1;
+                }
+                if instruction.starts_with("bfi.b32") {
+                    assert!(
+                        numbers()
+                            .nth(4)
+                            .is_none_or(|it| it.map_or(true, |it: u32| it < 32)),
+                        "{line}"
+                    );
+                    met[2] += 1;
+                }
+            }
+        }
+        assert!(met.iter().all(|it| *it > 20), "{met:?}");
     }
 
     #[test]
