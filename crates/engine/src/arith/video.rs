@@ -13,7 +13,8 @@
 //! | `vmad`: `.u32` operands of 32 bits, and c | extended by 0 where they have no sign | all extended by their sign, in 64 bits |
 //! | `vmad.sat.shr7`, `.shr15` of results without a sign | as without a shift | 0 is shifted in, so that a negative sum becomes 2^32 - 1 |
 //!
-//! A result that goes to a part of the destination is the pseudo-code's.
+//! A result that goes to a part of the destination is the pseudo-code's. What ptxas (CUDA 13.0) makes of these is neither: it takes
+//! the upper half of the result for `.h1`, and saturates a negative one to the greatest number.
 
 /// How parts of operands are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,20 +128,9 @@ impl Video {
         match self.second {
             Second::Merge => result,
             Second::Add => result.wrapping_add(c),
-            Second::Min => {
-                if is_less {
-                    result
-                } else {
-                    c
-                }
-            }
-            Second::Max => {
-                if is_less {
-                    c
-                } else {
-                    result
-                }
-            }
+            Second::Min if is_less => result,
+            Second::Max if !is_less => result,
+            Second::Min | Second::Max => c,
         }
     }
 
