@@ -29,7 +29,7 @@ Options:
   --devices LIST     programs: cpu (the engine with and without checks), cuda, or both [default: cpu, and cuda where there is a driver]
   --batch N          programs: programs per module [default: 50]
   --shrink N         programs: differences per process that are made smaller [default: 5]
-  --without CLASSES  programs, show: leave classes out, such as approximate,nan [default: nan]
+  --without CLASSES  programs, show: leave classes out, such as approximate,nan [default: nan,bounded]
   --only CLASSES     programs, show: leave all others out
   --corpus FOLDER    modules, rows: files beside those of this program; may be repeated
   --cores N          modules, replay: cores of launches without checks [default: 1]

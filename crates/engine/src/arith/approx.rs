@@ -1,6 +1,7 @@
 //! Approximations, whose bits PTX leaves open: `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`, `div.approx`, `div.full`.
 //!
-//! What a GPU's special function units interpolate has the bits of an H200 (the crate `sfu`). The other results are the same on
+//! What a GPU's special function units interpolate has the bits of an H200 (the crate `sfu`), and `ex2` of halves those of an
+//! H100, which gives the upper digits of the `f32` result and does not round. The other results are the same on
 //! every host: `libm`'s in `f64`, rounded. Modifiers compose here, too: `ex2.approx.ftz.f32` is `flush(ex2(flush(a)))`.
 //!
 //! | instruction | error that the PTX ISA states | here |
@@ -8,7 +9,7 @@
 //! | `rcp.approx.f32`, `sqrt`, `rsqrt`, `lg2`, `ex2`, `div.approx`, `div.full` | 1 to 2 ulp | an H200's bits |
 //! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | that of the upper 32 bits; no bound stated | an H200's bits |
 //! | `sin.approx.f32`, `cos.approx.f32` | absolute 2^-20.5 in ±2π, 2^-14.7 in ±100π, none beyond | 0.5 ulp everywhere |
-//! | `ex2.approx.f16`, `.bf16` | relative 2^-9.9, 2^-7 | 0.5 ulp |
+//! | `ex2.approx.f16`, `.bf16` | relative 2^-9.9, 2^-7 | an H100's bits |
 //! | `tanh.approx.f32` | relative 2^-11 | 0.5 ulp |
 //! | `tanh.approx.f16`, `.bf16` | absolute 2^-10.987, 2^-8 | 0.5 ulp |
 //! | `rsqrt.approx.f64` | no bound stated | 1 ulp |
@@ -56,10 +57,14 @@ pub fn div_full_ftz(a: f32, b: f32) -> f32 {
     }
 }
 
-/// `ex2.approx.f16`, `ex2.approx.ftz.bf16`.
+/// `ex2.approx.f16`, `ex2.approx.ftz.bf16`: the digits of [`ex2`] that the format has, or infinity.
 #[inline]
 pub fn ex2_half<H: Half>(x: u16) -> u16 {
-    half::nearest::<H>(libm::exp2(H::to_f32(x).into()))
+    let power = ex2(H::to_f32(x));
+    match power > H::to_f32(H::INFINITY - 1) {
+        true => H::INFINITY,
+        false => half::from_f32::<H>(power, Rounding::Zero),
+    }
 }
 
 /// `tanh.approx.f16`, `tanh.approx.bf16`.

@@ -141,6 +141,9 @@ pub fn fns(mask: u32, base: u32, offset: i32) -> u32 {
 
 /// `bfe`: `length` bits of `a` from `position` on, both taken modulo 256; of signed types extended by the
 /// field's highest bit, or the sign where the field goes beyond it.
+///
+/// `sm_90` does so by registers. ptxas (CUDA 13.0) makes -1 of `bfe.s32` by a number from 32 on as the position, whatever
+/// the sign is: a defect that is not repeated here.
 #[inline(always)]
 pub fn bfe<T: Integer>(a: T, position: u32, length: u32) -> T {
     let [position, length] = [position, length].map(|x| x & 0xff);
@@ -159,6 +162,9 @@ pub fn bfe<T: Integer>(a: T, position: u32, length: u32) -> T {
 }
 
 /// `bfi`: `b` with the lowest `length` bits of `a` at `position`, both taken modulo 256.
+///
+/// `sm_90` does so by registers. Of `bfi.b32` by numbers, the position from 1 to 31, ptxas (CUDA 13.0) takes the length modulo
+/// 32: a defect that is not repeated here.
 #[inline(always)]
 pub fn bfi<T: Word>(a: T, b: T, position: u32, length: u32) -> T {
     let [position, length] = [position, length].map(|x| x & 0xff);

@@ -1,5 +1,20 @@
-//! Video instructions, as the PTX ISA's pseudo-code has them: parts of two operands, an operation in more bits than a
-//! register has, then saturation, and a second operation or a merge with the third operand.
+//! Video instructions: parts of two operands, an operation in more bits than a register has, then saturation, and a second
+//! operation or a merge with the third operand.
+//!
+//! No GPU since Maxwell has those of one lane: ptxas makes them of instructions on pairs of registers, and results are
+//! what these give on `sm_90`. They differ from the PTX ISA's pseudo-code, whose intermediate results have 34 bits (`vmad`: 128):
+//!
+//! | instruction | PTX ISA | `sm_90` |
+//! |---|---|---|
+//! | `.sat` to `.u32` of `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax` | held within 0 and 2^32 - 1 | 0 in the place of negative numbers, else the lower 32 bits |
+//! | second operation after `vadd`, `vsub`; after a shift with `.sat`; after `.sat` to `.s32` | on the intermediate result | on its lower 32 bits, extended by their sign |
+//! | second `.min`, `.max` of `.u32` | of numbers with a sign | of 64 bits without: a negative number is the greatest |
+//! | second operation after `vset` | of numbers without a sign | with one if the first operand has one |
+//! | `vmad`: `.u32` operands of 32 bits, and c | extended by 0 where they have no sign | all extended by their sign, in 64 bits |
+//! | `vmad.sat.shr7`, `.shr15` of results without a sign | as without a shift | 0 is shifted in, so that a negative sum becomes 2^32 - 1 |
+//!
+//! A result that goes to a part of the destination is the pseudo-code's. What ptxas (CUDA 13.0) makes of these is neither: it takes
+//! the upper half of the result for `.h1`, and saturates a negative one to the greatest number.
 
 /// How parts of operands are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,18 +115,42 @@ impl Video {
 
     fn of_one(&self, a: u32, b: u32, c: u32) -> u32 {
         let (a, b) = (self.a.of(a.into(), 0), self.b.of(b.into(), 0));
-        let result = self.saturated(compute(self.operation, a, b));
-        // 33 bits with a sign are what the second operation sees.
-        let result = (result << 95 >> 95) as i64;
-        let third = match self.is_signed {
-            true => i64::from(c.cast_signed()),
-            false => i64::from(c),
+        let result = compute(self.operation, a, b);
+        if self.bits < 32 {
+            return self.merged(self.saturated(result) as u32, self.destination, c);
+        }
+        let result = self.whole(result);
+        let is_less = match self.is_signed {
+            true => result < i64::from(c.cast_signed()),
+            false => result.cast_unsigned() < u64::from(c),
         };
+        let result = result as u32;
         match self.second {
-            Second::Merge => self.merged(result as u32, self.destination, c),
-            Second::Add => (result + third) as u32,
-            Second::Min => result.min(third) as u32,
-            Second::Max => result.max(third) as u32,
+            Second::Merge => result,
+            Second::Add => result.wrapping_add(c),
+            Second::Min if is_less => result,
+            Second::Max if !is_less => result,
+            Second::Min | Second::Max => c,
+        }
+    }
+
+    /// A result that goes to the whole destination, as the second operation sees it.
+    fn whole(&self, result: i128) -> i64 {
+        use Operation::{Add, ShlClamp, ShlWrap, ShrClamp, ShrWrap, Sub};
+        let is_left = matches!(self.operation, ShlClamp | ShlWrap);
+        let is_shift = is_left || matches!(self.operation, ShrClamp | ShrWrap);
+        // What is shifted to the left is saturated from 34 bits on, others from 64.
+        let of_34_bits = |x: i128| x << 94 >> 94;
+        let result = match (self.saturates, is_left) {
+            (false, _) => result,
+            (true, true) => self.saturated(of_34_bits(result)),
+            (true, false) if self.is_signed => self.saturated(result),
+            (true, false) => result.max(0),
+        };
+        let of_saturated = self.saturates && (self.is_signed || is_shift);
+        match of_saturated || matches!(self.operation, Add | Sub) {
+            true => i64::from(result as i32),
+            false => result as i64,
         }
     }
 
@@ -192,7 +231,9 @@ impl Mad {
     /// The result.
     #[must_use]
     pub fn of(&self, a: u32, b: u32, c: u32) -> u32 {
-        let product = i128::from(self.a.of(a.into(), 0)) * i128::from(self.b.of(b.into(), 0));
+        // An operand of 32 bits has a sign, whatever its type.
+        let factor = |source: &Source, x: u32| i64::from(source.of(x.into(), 0) as i32);
+        let product = factor(&self.a, a) * factor(&self.b, b);
         let is_signed =
             self.a.is_signed || self.b.is_signed || self.negates_product || self.negates_c;
         let c = if self.negates_c && !self.negates_product && !self.plus_one {
@@ -205,17 +246,15 @@ impl Mad {
         } else {
             product
         };
-        let c = match is_signed {
-            true => i128::from(c.cast_signed()),
-            false => i128::from(c),
-        };
         let one = self.plus_one || self.negates_product || self.negates_c;
-        let result = (product + c + i128::from(one)) >> self.scale;
-        let result = match (self.saturates, is_signed) {
-            (false, _) => result,
-            (true, true) => result.clamp(i32::MIN.into(), i32::MAX.into()),
-            (true, false) => result.clamp(0, u32::MAX.into()),
-        };
-        result as u32
+        // A product has at most 2^62.
+        let sum = product + i64::from(c.cast_signed()) + i64::from(one);
+        let scaled = sum >> self.scale;
+        match (self.saturates, is_signed, self.scale) {
+            (false, ..) => scaled as u32,
+            (true, true, _) => scaled.clamp(i32::MIN.into(), i32::MAX.into()) as u32,
+            (true, false, 0) => sum.clamp(0, u32::MAX.into()) as u32,
+            (true, false, scale) => (sum.cast_unsigned() >> scale).min(u32::MAX.into()) as u32,
+        }
     }
 }

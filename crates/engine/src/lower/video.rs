@@ -101,7 +101,8 @@ fn lanes(it: &ptx::Video) -> Lowered<Video> {
         lanes: it.lanes as usize,
         a: source(&it.a, it.lanes, 0)?,
         b: source(&it.b, it.lanes, it.lanes)?,
-        is_signed: it.signed,
+        // A comparison's third operand has the sign of the first.
+        is_signed: it.signed || it.operator == VideoOperator::Set && it.a.signed,
         saturates: it.saturates,
         bits,
         destination,

@@ -48,8 +48,10 @@ pub enum Class {
     Atomic,
     /// Special registers.
     Special,
-    /// Approximations, which are the special function units' own.
+    /// Approximations of which the engine has a GPU's bits.
     Approximate,
+    /// Approximations of which it is nearer than the PTX ISA's bound of error, and has other bits: `sin`, `cos`, `tanh`.
+    Bounded,
     /// Floats that are NaN keep their bits: without it each is made the same NaN.
     Nan,
     /// Branches, loops, tables of targets.
@@ -59,7 +61,7 @@ pub enum Class {
 }
 
 /// All classes with their names.
-const NAMES: [(Class, &str); 25] = [
+const NAMES: [(Class, &str); 26] = [
     (Class::Integer, "integer"),
     (Class::Carry, "carry"),
     (Class::Bits, "bits"),
@@ -82,6 +84,7 @@ const NAMES: [(Class, &str); 25] = [
     (Class::Atomic, "atomic"),
     (Class::Special, "special"),
     (Class::Approximate, "approximate"),
+    (Class::Bounded, "bounded"),
     (Class::Nan, "nan"),
     (Class::Control, "control"),
     (Class::Call, "call"),
@@ -135,8 +138,8 @@ impl Classes {
 }
 
 impl Default for Classes {
-    /// All but [`Class::Nan`]: the bits of a NaN are not always the architecture's.
+    /// All but [`Class::Nan`] and [`Class::Bounded`]: the PTX ISA leaves bits open.
     fn default() -> Classes {
-        Classes::without(&[Class::Nan])
+        Classes::without(&[Class::Nan, Class::Bounded])
     }
 }

@@ -160,16 +160,17 @@ impl Maker<'_> {
 
     fn may_stand(&self, nature: Nature, place: Place) -> bool {
         match nature {
-            Nature::Free | Nature::Float32 | Nature::Float64 => true,
             Nature::Together => place == Place::Converged,
             Nature::Own => place != Place::Function,
             Nature::Nan => place != Place::Function && self.classes.has(Class::Nan),
+            _ => true,
         }
     }
 
     fn of_row(&mut self, class: Class, nature: Nature, row: &str) -> Statement {
         let mut lines: Vec<String> = self.line(row).split("; ").map(str::to_owned).collect();
-        if lines.len() == 1 && nature != Nature::Together && self.random.u32(0..8) == 0 {
+        let may_be_guarded = !matches!(nature, Nature::Together | Nature::Unguarded);
+        if lines.len() == 1 && may_be_guarded && self.random.u32(0..8) == 0 {
             let negation = if self.random.bool() { "!" } else { "" };
             lines[0] = format!("@{negation}{} {}", self.register('p'), lines[0]);
         }
@@ -185,15 +186,16 @@ impl Maker<'_> {
 
     /// Makes each NaN of the register that was written last the same.
     fn same_nan(&self, nature: Nature) -> Vec<String> {
-        let (ty, bits, letter) = match nature {
-            Nature::Float32 => (32, "0x7FFFFFFF", 'r'),
-            Nature::Float64 => (64, "0x7FF8000000000000", 'd'),
+        let (bits, ty, nan, letter) = match nature {
+            Nature::Float32 => (32, "f32", "0x7FFFFFFF", 'r'),
+            Nature::Float64 => (64, "f64", "0x7FF8000000000000", 'd'),
+            Nature::Float16 => (16, "f16", "0x7FFF", 'h'),
             _ => return Vec::new(),
         };
         let register = self.recent(letter, 0);
         vec![
-            format!("setp.nan.f{ty} %q1, {register}, {register}"),
-            format!("@%q1 mov.b{ty} {register}, {bits}"),
+            format!("setp.nan.{ty} %q1, {register}, {register}"),
+            format!("@%q1 mov.b{bits} {register}, {nan}"),
         ]
     }
 
@@ -306,6 +308,43 @@ mod tests {
         let is_bits =
             |it: &Statement| matches!(it, Statement::Plain { class, .. } if *class == Class::Bits);
         assert!(program.functions.is_empty() && program.body.iter().all(is_bits));
+    }
+
+    /// The instructions of many programs, with their guards.
+    fn instructions() -> Vec<(String, String)> {
+        let of = |line: &str| match line.strip_prefix('@').and_then(|it| it.split_once(' ')) {
+            Some((guard, rest)) => (guard.to_owned(), rest.to_owned()),
+            None => (String::new(), line.to_owned()),
+        };
+        let text = |seed| module(&[generate(seed, Classes::without(&[]))]);
+        (0..300)
+            .flat_map(|seed| text(seed).lines().map(of).collect::<Vec<_>>())
+            .collect()
+    }
+
+    #[test]
+    fn ptxas_gets_no_guard_that_it_gets_wrong() {
+        let mut all = instructions();
+        all.retain(|(_, it)| {
+            it.starts_with("testp.") || it.starts_with("set.") && it.contains(".f32.")
+        });
+        assert!(all.len() > 100);
+        all.retain(|(guard, _)| !guard.is_empty());
+        assert!(all.is_empty(), "{all:?}");
+    }
+
+    #[test]
+    fn ptxas_gets_no_field_that_it_gets_wrong() {
+        for (name, operand) in [("bfe.s32", 2), ("bfi.b32", 4)] {
+            let mut all = instructions();
+            all.retain(|(_, it)| it.starts_with(name));
+            assert!(all.len() > 20, "{name}");
+            all.retain(|(_, it)| {
+                let number = it.trim_end_matches(';').split(", ").nth(operand);
+                number.is_some_and(|it| it.parse().is_ok_and(|it: u32| it >= 32))
+            });
+            assert!(all.is_empty(), "{all:?}");
+        }
     }
 
     #[test]

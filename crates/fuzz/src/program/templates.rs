@@ -19,6 +19,13 @@ pub(super) enum Nature {
     Float32,
     /// A float of 64 bits.
     Float64,
+    /// `f16`.
+    Float16,
+    /// As [`Nature::Free`], but without a guard, which ptxas (CUDA 13.0, `sm_90`) gets wrong. Of a guarded `set` to `.f32` it
+    /// guards the comparison and converts what the register then holds to `f32`, the old value too where the guard is false:
+    /// `@P0 SEL R10, RZ, 0xffffffff, !P1; IABS R11, R10; I2FP.F32.S32 R11, R11`. Of `testp` it leaves the guard out:
+    /// `@%p2 testp.finite.f32 %p1, %r1` is `LOP3.LUT R9, R9, 0x7fffffff, RZ, 0xc0, !PT; ISETP.GE.U32.AND P0, PT, R9, 0x7f800000, PT`.
+    Unguarded,
     /// Bits of a NaN go to memory or to where no row tells them apart.
     Nan,
     /// All threads of the block execute it together.
@@ -28,10 +35,10 @@ pub(super) enum Nature {
 }
 
 use Class::{
-    Approximate, Atomic, Bfloat, Bits, Compare, Constant, Convert, Float, Half, Integer, Local,
-    Match, Memory, Packed, Predicate, Reduce, Shared, Shuffle, Special, Video, Vote,
+    Approximate, Atomic, Bfloat, Bits, Bounded, Compare, Constant, Convert, Float, Half, Integer,
+    Local, Match, Memory, Packed, Predicate, Reduce, Shared, Shuffle, Special, Video, Vote,
 };
-use Nature::{Float32, Float64, Free, Nan, Own, Together};
+use Nature::{Float16, Float32, Float64, Free, Nan, Own, Together, Unguarded};
 
 /// All rows.
 pub(super) const ROWS: &[(Class, Nature, &str)] = &[
@@ -93,7 +100,12 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     ),
     (Integer, Free, "<abs|neg>.s32 $R, $r"),
     (Integer, Free, "<abs|neg>.s64 $D, $d"),
-    (Integer, Free, "<abs|neg>.s16 $H, $h"),
+    // Of -2^15 ptxas keeps 2^15 where the result is extended: `neg.s16; mul.wide.s16` has no extension between the two.
+    (
+        Integer,
+        Free,
+        "max.s16 %v0, $h, -32767; <abs|neg>.s16 $H, %v0",
+    ),
     (Integer, Free, "<min|max>.<u|s>32 $R, $r, $i"),
     (Integer, Free, "<min|max>.<u|s>64 $D, $d, $j"),
     (Integer, Free, "<min|max>.<u|s>16 $H, $h, $h"),
@@ -120,11 +132,13 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
         Free,
         "and.b32 %t0, $r, 31; fns.b32 $R, $r, %t0, <-3|-1|0|1|2|5>",
     ),
-    (Bits, Free, "bfe.<u|s>32 $R, $r, $k, $k"),
+    (Bits, Free, "bfe.u32 $R, $r, $k, $k"),
+    // ptxas makes -1 of a `bfe.s32` whose position it knows and is 32 or more, whatever the sign is. It does not know `%kt`.
+    (Bits, Free, "bfe.s32 $R, $r, <0|1|2|7|8|13|16|24|30|31>, $k"),
     (
         Bits,
-        Free,
-        "and.b32 %t0, $r, 63; and.b32 %t1, $r, 255; bfe.<u|s>32 $R, $r, %t0, %t1",
+        Own,
+        "add.u32 %t0, $r, %kt; and.b32 %t0, %t0, 63; and.b32 %t1, $r, 255; bfe.<u|s>32 $R, $r, %t0, %t1",
     ),
     (Bits, Free, "bfe.<u|s>64 $D, $d, $k, $k"),
     (
@@ -132,11 +146,16 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
         Free,
         "and.b32 %t0, $r, 255; and.b32 %t1, $r, 127; bfe.<u|s>64 $D, $d, %t0, %t1",
     ),
-    (Bits, Free, "bfi.b32 $R, $r, $r, $k, $k"),
+    // Of a length and a position that it knows ptxas takes the length modulo 32 (a mask of 12 ones for 44).
     (
         Bits,
         Free,
-        "and.b32 %t0, $r, 63; and.b32 %t1, $r, 63; bfi.b32 $R, $r, $r, %t0, %t1",
+        "bfi.b32 $R, $r, $r, $k, <0|1|2|7|8|13|16|24|30|31>",
+    ),
+    (
+        Bits,
+        Own,
+        "add.u32 %t0, $r, %kt; and.b32 %t0, %t0, 63; and.b32 %t1, $r, 63; bfi.b32 $R, $r, $r, %t0, %t1",
     ),
     (Bits, Free, "bfi.b64 $D, $d, $d, $k, $k"),
     (Bits, Free, "szext.<clamp|wrap>.<u|s>32 $R, $r, <$r|$k>"),
@@ -217,7 +236,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (Float, Float32, "copysign.f32 $R, $r, $r"),
     (
         Float,
-        Free,
+        Unguarded,
         "testp.<finite|infinite|number|notanumber|normal|subnormal>.f32 $P, $r",
     ),
     (
@@ -233,7 +252,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (Float, Float64, "copysign.f64 $D, $d, $d"),
     (
         Float,
-        Free,
+        Unguarded,
         "testp.<finite|infinite|number|notanumber|normal|subnormal>.f64 $P, $d",
     ),
     (
@@ -252,9 +271,10 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
         Free,
         "fma.rn<|.ftz><|.sat|.relu>.f16x2 $R, $r, $r, $r",
     ),
+    // Of an operand and itself ptxas makes a copy, which keeps a NaN's bits.
     (
         Half,
-        Free,
+        Float16,
         "<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16 $H, $h, $h",
     ),
     (
@@ -321,22 +341,42 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (
         Compare,
         Free,
-        "set.<eq|ne|lt|le|gt|ge>.<u32|s32|f32>.<u|s>32 $R, $r, $i",
+        "set.<eq|ne|lt|le|gt|ge>.<u32|s32>.<u|s>32 $R, $r, $i",
+    ),
+    (
+        Compare,
+        Unguarded,
+        "set.<eq|ne|lt|le|gt|ge>.f32.<u|s>32 $R, $r, $i",
     ),
     (
         Compare,
         Free,
-        "set.<eq|ne|lt|le|gt|ge>.<and|or|xor>.<u32|f32>.s32 $R, $r, $r, <|!>$p",
+        "set.<eq|ne|lt|le|gt|ge>.<and|or|xor>.u32.s32 $R, $r, $r, <|!>$p",
+    ),
+    (
+        Compare,
+        Unguarded,
+        "set.<eq|ne|lt|le|gt|ge>.<and|or|xor>.f32.s32 $R, $r, $r, <|!>$p",
     ),
     (
         Compare,
         Free,
-        "set.<eq|ne|lt|leu|gtu|ge|num|nan><|.ftz>.<u32|s32|f32>.f32 $R, $r, $r",
+        "set.<eq|ne|lt|leu|gtu|ge|num|nan><|.ftz>.<u32|s32>.f32 $R, $r, $r",
+    ),
+    (
+        Compare,
+        Unguarded,
+        "set.<eq|ne|lt|leu|gtu|ge|num|nan><|.ftz>.f32.f32 $R, $r, $r",
     ),
     (
         Compare,
         Free,
-        "set.<eq|ne|lt|leu|gtu|ge|num|nan>.<u32|s32|f32>.f64 $R, $d, $d",
+        "set.<eq|ne|lt|leu|gtu|ge|num|nan>.<u32|s32>.f64 $R, $d, $d",
+    ),
+    (
+        Compare,
+        Unguarded,
+        "set.<eq|ne|lt|leu|gtu|ge|num|nan>.f32.f64 $R, $d, $d",
     ),
     (
         Compare,
@@ -430,8 +470,12 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
         Free,
         "cvt.<rn|rz><|.relu>.<f16x2|bf16x2>.f32 $R, $r, $r",
     ),
-    (Convert, Free, "cvt.rna.tf32.f32 $R, $r"),
-    (Convert, Free, "cvt.<rn|rz><|.relu>.tf32.f32 $R, $r"),
+    // Of a result that goes to memory as 8 bits ptxas makes an integer (`F2IP.U8.F32.TRUNC`) unless something is between.
+    (
+        Convert,
+        Free,
+        "cvt.<rna|rn|rz|rn.relu|rz.relu>.tf32.f32 %t0, $r; xor.b32 $R, %t0, 1",
+    ),
     (
         Convert,
         Free,
@@ -685,20 +729,19 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (
         Approximate,
         Float32,
-        "<ex2|lg2|rcp|rsqrt|sqrt|sin|cos>.approx<|.ftz>.f32 $R, $r",
+        "<ex2|lg2|rcp|rsqrt|sqrt>.approx<|.ftz>.f32 $R, $r",
     ),
-    (Approximate, Float32, "tanh.approx.f32 $R, $r"),
+    (Bounded, Float32, "<sin|cos>.approx<|.ftz>.f32 $R, $r"),
+    (Bounded, Float32, "tanh.approx.f32 $R, $r"),
+    (Bounded, Free, "tanh.approx.f16 $H, $h"),
+    (Bounded, Free, "tanh.approx.<f16x2|bf16x2> $R, $r"),
     (
         Approximate,
         Float32,
         "div.<approx|full><|.ftz>.f32 $R, $r, $r",
     ),
     (Approximate, Float64, "<rcp|rsqrt>.approx.ftz.f64 $D, $d"),
-    (Approximate, Free, "<ex2|tanh>.approx.f16 $H, $h"),
-    (Approximate, Free, "<ex2|tanh>.approx.f16x2 $R, $r"),
-    (
-        Approximate,
-        Free,
-        "<ex2.approx.ftz|tanh.approx>.bf16x2 $R, $r",
-    ),
+    (Approximate, Free, "ex2.approx.f16 $H, $h"),
+    (Approximate, Free, "ex2.approx.f16x2 $R, $r"),
+    (Approximate, Free, "ex2.approx.ftz.bf16x2 $R, $r"),
 ];

@@ -1,4 +1,5 @@
-//! Video instructions: results worked out by hand, and the PTX ISA's rules for whole instructions.
+//! Video instructions: results worked out by hand, what an H100 gave where that is not what the PTX ISA says, and the
+//! ISA's rules for whole instructions.
 
 use super::harness::{check, refusal};
 
@@ -47,11 +48,11 @@ fn scalars_are_taken_saturated_and_merged() {
         &[([1, 2, 0], 0), ([2, 1, 0], 1)],
     );
     known("vsub.u32.u32.u32 %d, %a, %b;", &[([1, 2, 0], 0xFFFF_FFFF)]);
-    // |-2^31 - (2^32 - 1)| is more than 32 bits have.
+    // |-2^31 - (2^32 - 1)| is more than 32 bits have, which keep the lower ones.
     known(
         "vabsdiff.u32.s32.u32.sat %d, %a, %b;",
         &[
-            ([0x8000_0000, 0xFFFF_FFFF, 0], 0xFFFF_FFFF),
+            ([0x8000_0000, 0xFFFF_FFFF, 0], 0x7FFF_FFFF),
             ([0xFFFF_FFFF, 3, 0], 4),
         ],
     );
@@ -144,13 +145,19 @@ fn products_are_negated_scaled_and_saturated() {
     );
     known(
         "vmad.u32.u32.u32.shr7 %d, %a, %b, %c;",
-        &[([0xFFFF_FFFF, 0xFFFF_FFFF, 0], 0xFC00_0000)],
+        &[
+            ([0x7FFF_FFFF, 0x7FFF_FFFF, 0], 0xFE00_0000),
+            // -1 * -1.
+            ([0xFFFF_FFFF, 0xFFFF_FFFF, 0], 0),
+        ],
     );
     known(
         "vmad.u32.u32.u32.sat.shr15 %d, %a, %b, %c;",
         &[
-            ([0xFFFF_FFFF, 0xFFFF_FFFF, 0], 0xFFFF_FFFF),
+            ([0x7FFF_FFFF, 0x7FFF_FFFF, 0], 0xFFFF_FFFF),
             ([0x8000, 3, 0], 3),
+            // -1 * 1.
+            ([0xFFFF_FFFF, 1, 0], 0xFFFF_FFFF),
         ],
     );
     known(
@@ -172,11 +179,83 @@ fn products_are_negated_scaled_and_saturated() {
     known("vmad.s32.u32.u32 %d, %a, %b, -%c;", &[([6, 7, 2], 40)]);
     // Both are negated: neither is.
     known("vmad.u32.u32.u32 %d, -%a, -%b, %c;", &[([6, 7, 2], 44)]);
-    // -(2^32 - 1)^2 - 1 is far below 32 bits.
+    // -(-1 * -1) - 1, and -(2^31 - 1)^2 - 1, which is far below 32 bits.
     known(
         "vmad.s32.u32.u32.sat %d, -%a, %b, %c;",
-        &[([0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF], 0x8000_0000)],
+        &[
+            ([0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF], 0xFFFF_FFFE),
+            ([0x7FFF_FFFF, 0x7FFF_FFFF, 0xFFFF_FFFF], 0x8000_0000),
+        ],
     );
+}
+
+/// An instruction, its a, b and c, and its result.
+type Measured = (&'static str, [u64; 3], u64);
+
+/// What an H100 gave random programs (CUDA driver 13.0), one of each kind that the PTX ISA's pseudo-code contradicts.
+#[rustfmt::skip]
+const OF_AN_H100: &[Measured] = &[
+    ("vabsdiff.u32.u32.s32.sat.max %d, %a, %b.h0, %c;", [0xFFFF_FFFF, 0x007F_FFFF, 0xD97F], 0x0),
+    ("vadd.s32.u32.s32.max %d, %a, %b.h0, %c;", [0x9BA3_3C9D, 0x9BA3_3C9D, 0xF8AC], 0xF8AC),
+    ("vadd.u32.s32.s32.min %d, %a, %b, %c;", [0xFCBD_F264, 0x1, 0xFCBD_F264], 0xFCBD_F264),
+    ("vadd.u32.u32.u32.sat.add %d, %a.h1, %b, %c;", [0x41E3_653C, 0xFFFF_FFFF, 0x41E3_653C], 0x41E3_A71E),
+    ("vmad.s32.s32.u32.sat.shr15 %d, %a, %b, %c;", [0x63C6_396D, 0xD42A_15C8, 0xFFFF_FFFF], 0x8000_0000),
+    ("vmad.s32.s32.u32.shr7 %d, %a.h1, %b, %c;", [0xC56B_757A, 0xC19D_C55F, 0xC081_D144], 0x8CA1_ECD5),
+    ("vmad.s32.u32.s32.sat.shr15 %d, %a, %b.b1, %c;", [0xC16D_1508, 0xC092_2168, 0x0], 0xFFEF_DE1F),
+    ("vmad.s32.u32.s32.sat.shr7 %d, %a, %b.b1, %c;", [0x9271_B2F3, 0x783A_8021, 0x7F], 0x6D8E_4D0D),
+    ("vmad.s32.u32.s32.shr7 %d, %a, %b.h0, %c;", [0xBFA1_1C97, 0x4D8A_62D6, 0xBFA1_1C97], 0x4B3A_81A1),
+    ("vmad.s32.u32.u32.sat %d, %a, %b.b1, %c;", [0x86C7_B4F1, 0x86C7_B4F1, 0x1976], 0x0),
+    ("vmad.s32.u32.u32.sat.shr15 %d, %a, %b.h0, %c;", [0x70F2_2A50, 0xFFFF_FFFF, 0x8000_0001], 0xE1E2_72BB),
+    ("vmad.s32.u32.u32.sat.shr7 %d, %a, %b, %c;", [0xFFFF_FFFF, 0xA6F5_8A29, 0x3F80_0001], 0x0131_14EB),
+    ("vmad.s32.u32.u32.shr15 %d, %a, %b.h0, %c;", [0x7F7F_FFFF, 0xFE3F_12C7, 0xC153_722A], 0x12B3_BBA6),
+    ("vmad.u32.s32.u32.sat.shr15 %d, %a, %b, %c;", [0x6C91_31A1, 0x9C2B_23E1, 0x6C91_31A1], 0x8000_0000),
+    ("vmad.u32.s32.u32.shr15 %d, %a.b0, %b, %c;", [0x5261, 0xC106_34CE, 0x4F00_0000], 0xFFD0_E4B4),
+    ("vmad.u32.s32.u32.shr7 %d, %a.b0, %b, %c;", [0x1806_04D6, 0xBB22_AF58, 0x3F80_0001], 0x1717_9E77),
+    ("vmad.u32.u32.s32.sat %d, %a, %b.h0, %c;", [0xBF80_0000, 0xB01C, 0xBF80_0000], 0x7FFF_FFFF),
+    ("vmad.u32.u32.s32.shr15 %d, %a, %b.h0, %c;", [0xD12D_1B88, 0x9232_32AE, 0xD12D_1B88], 0xED75_9A6C),
+    ("vmad.u32.u32.s32.shr7 %d, %a, %b.b1, %c;", [0xFFFF_FFFF, 0xFFFF_FFFF, 0x74A4_8790], 0x00E9_490F),
+    ("vmad.u32.u32.u32.sat %d, %a.b0, %b.h0, %c;", [0x1577_A4F6, 0x1577_A4F6, 0xFFFF_FFFF], 0x009E_8463),
+    ("vmad.u32.u32.u32.sat.shr15 %d, %a.b0, %b, %c;", [0xB014, 0xC90A_C4D7, 0x72F2_1A5C], 0xFFFF_FFFF),
+    ("vmad.u32.u32.u32.sat.shr7 %d, %a, %b, %c;", [0xFFFF_FFFF, 0xFF, 0xFF], 0x0),
+    ("vmad.u32.u32.u32.shr15 %d, %a, %b.b1, %c;", [0x2, 0x8000_0000, 0xAD1F_3208], 0xFFFF_5A3E),
+    ("vmax.u32.s32.s32.max %d, %a.b0, %b.h0, %c;", [0xEFEE_F4EC, 0xC1C7_BA98, 0x2], 0xFFFF_FFEC),
+    ("vmin.u32.u32.s32.max %d, %a, %b, %c;", [0xE29, 0xC186_202D, 0x80], 0xC186_202D),
+    ("vshl.s32.s32.u32.sat.clamp %d, %a, %b;", [0x2, 0x3B5C_F835, 0x0], 0x8000_0000),
+    ("vshl.s32.u32.u32.sat.clamp %d, %a.h1, %b;", [0x0080_0000, 0x0080_0000, 0x0], 0x0),
+    ("vshl.s32.u32.u32.sat.wrap %d, %a, %b;", [0x3F00_2E40, 0xA531, 0x0], 0x5C80_0000),
+    ("vshl.u32.s32.u32.sat.clamp %d, %a.b0, %b;", [0x7F, 0x7F, 0x0], 0x0),
+    ("vshl.u32.s32.u32.sat.wrap %d, %a.b0, %b;", [0x6555, 0x007F_FFFF, 0x0], 0x0),
+    ("vshl.u32.u32.u32.sat.clamp %d, %a, %b;", [0xFFFF_FFFF, 0x4538_394F, 0x0], 0x0),
+    ("vshl.u32.u32.u32.sat.wrap %d, %a.h1, %b;", [0xFA67_7D58, 0x66B1_7D96, 0x0], 0x0),
+    ("vsub.s32.u32.s32.min %d, %a, %b, %c;", [0xFFFF_FFFF, 0xF06F, 0xF06F], 0xFFFF_0F90),
+    ("vsub.u32.s32.s32.sat.max %d, %a.b0, %b, %c;", [0xB82D, 0x8000_0000, 0x97F6_7B6D], 0x8000_002D),
+    ("vsub.u32.s32.u32.max %d, %a.b0, %b.b1, %c;", [0xFF, 0x0DA9_139E, 0x7FFF], 0xFFFF_FFEC),
+    ("vsub.u32.u32.u32.max %d, %a.h1, %b.h0, %c;", [0x2, 0x7F7F_0080, 0x1A99_5B17], 0xFFFF_FF80),
+    ("vsub.u32.u32.u32.min %d, %a.b0, %b.b1, %c;", [0x3F80_0001, 0xE79E_6E1A, 0x4B00_0001], 0x4B00_0001),
+    ("vsub.u32.u32.u32.sat.max %d, %a, %b.h0, %c;", [0xFFFF_FFFF, 0x7C86_5E08, 0xFFFF_FFFF], 0xFFFF_A1F7),
+];
+
+#[test]
+fn a_gpu_has_pairs_of_registers_for_intermediate_results() {
+    for (text, sources, expected) in OF_AN_H100 {
+        known(text, &[(*sources, *expected)]);
+    }
+    // More than 32 bits of a sum are not seen, 34 of what is shifted are.
+    known(
+        "vadd.u32.u32.u32.sat %d, %a, %b;",
+        &[([0xFFFF_FFFF, 2, 0], 1)],
+    );
+    known(
+        "vshl.u32.u32.u32.sat.clamp %d, %a, %b;",
+        &[([2, 31, 0], 0xFFFF_FFFF), ([4, 31, 0], 0), ([8, 31, 0], 0)],
+    );
+    // The third operand of a comparison has the sign of the first.
+    for (types, least) in [("s32.u32", 0xFFFF_FFFE), ("u32.s32", 0)] {
+        known(
+            &format!("vset.{types}.lt.min %d, %a, %b, %c;"),
+            &[([2, 1, 0xFFFF_FFFE], least)],
+        );
+    }
 }
 
 #[test]
