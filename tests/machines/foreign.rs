@@ -240,7 +240,7 @@ fn saxpy(device: &Device, path: &Path) -> Result<(), Failed> {
 fn recorded() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let mut again = Command::new(env::current_exe()?);
-    again.args(["--exact", "emulator::ptx_computes"]);
+    again.args(["--exact", "emulator::foreign::ptx_computes"]);
     let output = again.env(record::FOLDER, folder.path()).output()?;
     assert!(output.status.success(), "{output:?}");
     let records = Record::all_in(folder.path())?;

@@ -9,17 +9,6 @@ use cuda_builder::nvidia::Tool;
 /// Files whose faults are still open: each ends the process. One that no longer does fails the test, so that it is taken off.
 const OPEN: &[&str] = &[
     "checked_size_of_8_gib.ptx",
-    "const_size_huge.ptx",
-    "global_alloc_abort.ptx",
-    "global_size_huge.ptx",
-    "global_size_most.ptx",
-    "load_own_param_oob.ptx",
-    "load_param_oob_read.ptx",
-    "param_slots_overflow.ptx",
-    "parameter_sizes_and_offsets.ptx",
-    "store_param_oob_write.ptx",
-    "store_return_oob_small.ptx",
-    "tensor_map_oom.ptx",
 ];
 
 fn corpus() -> PathBuf {
