@@ -69,7 +69,7 @@ pub enum LoadError {
     TooLarge(#[from] TooLarge),
     /// Its global variables need more memory than is free.
     #[error(
-        "the PTX cannot be loaded: `{variable}` has {bytes} bytes; {free} bytes of memory are free"
+        "the PTX cannot be loaded: `{variable}` has {bytes} bytes, and checks take 10 for each 4; {free} bytes of memory are free"
     )]
     NoMemory {
         /// The variable.
@@ -373,12 +373,13 @@ impl Loaded {
     /// Room of its own for a variable: zeros, with some at both ends that belong to nobody.
     ///
     /// # Errors
-    /// So many bytes are not free; gives how many are.
+    /// So many bytes, and those of their checks, are not free; gives how many are.
     fn store(&mut self, bytes: u64, alignment: u64) -> Result<u64, u64> {
         const GUARD: u64 = 512;
         let taken = bytes
             .checked_add(2 * GUARD)
             .and_then(|bytes| bytes.checked_add(alignment));
+        let taken = taken.filter(|taken| memory::has_room_for_variable(*taken));
         let room = taken.and_then(|taken| memory::zeros(taken.div_ceil(16)));
         let mut room = room.ok_or_else(memory::free_bytes)?;
         let start = room.as_mut_ptr().expose_provenance() as u64;

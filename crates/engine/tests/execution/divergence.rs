@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use engine::memory::{Contents, Label, Memory};
 use engine::{LaunchError, Module, Options, Schedule, Shape};
 
+use crate::support::process::alone;
+
 /// Kernels of which %r0 is the thread's index, %r1 its lane and %rd0 an address of 16 zeros.
 fn ptx(body: &str) -> String {
     format!(
@@ -378,8 +380,16 @@ fn blocks_that_cannot_begin_are_named() {
     }
 }
 
+/// Alone: what other launches of the process might write is waited for.
 #[test]
 fn a_wait_for_a_block_that_cannot_begin_ends_soon() {
+    alone(
+        "divergence::a_wait_for_a_block_that_cannot_begin_ends_soon",
+        wait_for_a_block_that_cannot_begin,
+    );
+}
+
+fn wait_for_a_block_that_cannot_begin() {
     let mut launch = Launch::new(64, WAITING);
     (launch.blocks, launch.options.cores) = (4, 1);
     launch.options.resident_blocks = 2;
