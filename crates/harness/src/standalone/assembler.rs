@@ -85,6 +85,7 @@ redux.sync.min.f32 %r1, %r2, -1; ret; }
 
     /// Whichever kernel is launched: the file is loaded as one.
     #[test]
+    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn a_file_is_refused_with_its_line_where_ptxas_is_found() {
         if Tool::Ptxas.find_here().is_err() {
             eprintln!("skipped: no ptxas; ./setup.sh installs it in .venv/cuda/bin");

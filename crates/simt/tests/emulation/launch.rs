@@ -484,7 +484,7 @@ fn shape(grid: [u32; 3], block: [u32; 3]) -> Shape {
 fn again(name: &str) -> (std::process::ExitStatus, String) {
     let this = std::env::current_exe().expect("this program");
     let output = std::process::Command::new(this)
-        .args(["--exact", name, "--nocapture"])
+        .args(["--exact", &format!("launch::{name}"), "--nocapture"])
         .env("SIMT_ENDS", "1")
         .output()
         .expect("it runs");
