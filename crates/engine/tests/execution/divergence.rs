@@ -394,21 +394,21 @@ fn wait_for_a_block_that_cannot_begin() {
     (launch.blocks, launch.options.cores) = (4, 1);
     launch.options.resident_blocks = 2;
     launch.options.steps = Options::default().steps;
+    // Which limit ends it first, of standing still or of steps, is a matter of the host's speed.
+    let is_told = |said: String| {
+        let of_steps = "waits for what others write, for more than";
+        let of_blocks = "steps, and block [2, 0, 0] has not begun";
+        assert!(
+            said.contains(of_steps) && said.contains(of_blocks),
+            "{said}"
+        );
+    };
     let said = launch.run(Schedule::InOrder).expect_err("a wait");
-    let expected =
-        "waits for what others write, for more than 16384 steps, and block [2, 0, 0] has not begun";
-    assert!(said.to_string().contains(expected), "{said}");
+    is_told(said.to_string());
     for seed in 0..4 {
         if let Err(error) = launch.run(Schedule::Seeded(seed)) {
             let said = error.to_string();
-            let (begin, end) = (
-                "waits for what others write, for more than",
-                "steps, and block",
-            );
-            assert!(
-                said.contains(begin) && said.contains(end),
-                "seed {seed}: {said}"
-            );
+            assert!(said.contains("has not begun"), "seed {seed}: {said}");
         }
     }
 }
