@@ -1,5 +1,5 @@
-//! What docs/architecture.md says of packages and of the library's modules: which there are, which of them know
-//! which, who prints, and which words pages share with verdicts.
+//! The packages and the library's modules as docs/architecture.md lists them: which of them know which, who prints, and
+//! which words pages share with verdicts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,18 @@
-//! What [`GpuFloat`](crate::GpuFloat) and [`FloatExt`](crate::FloatExt) compute: the same bits on
-//! the GPU and on the host.
+//! The functions of [`GpuFloat`](crate::GpuFloat) and [`FloatExt`](crate::FloatExt), with the same bits on the GPU and on the host.
+//!
+//! One file per family in `single` and `double`; each documents its method and the source of its coefficients. Rules:
+//!
+//! - Operations are those for which IEEE 754 allows one result (sums, products, quotients, roots, `Exact::fma`, integers) and
+//!   approximate instructions, which have an H200's bits on the host and in the emulator (`crates/sfu`). So an H200 and the
+//!   emulator agree to the last bit (`crates/mathematics/tests/functions/bits.rs`).
+//! - A multiplication that is followed by an addition is written as an explicit `fma`, so that contraction finds nothing to fuse.
+//! - Where the last bit may not depend on the architecture, reciprocals of normal `f32`, and roots from 2^-100 on, are
+//!   `rcp.approx` or `rsqrt.approx` and one step that rounds as the division or the root does (`normal_reciprocal`,
+//!   `normal_sqrt`). `ptxas` generates the same for both on every architecture. For starts within the documented error the step
+//!   fails for one mantissa in 2^23 of the reciprocal and for two in 2^24 of the root; for these `ptxas` relies on the start, and
+//!   so do the functions.
+//! - `f32` functions use no `f64`, which consumer GPUs run at 1/64 of the speed, and no indexed arrays on the stack. Slow paths
+//!   stand behind a branch that common arguments never take.
 
 mod bessel_orders;
 #[allow(

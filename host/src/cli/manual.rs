@@ -95,7 +95,7 @@ mod tests {
             .find(|it| it.get_long() == Some(name))
     }
 
-    /// The commands without an option that the others have, and why. docs/architecture.md says the same.
+    /// The commands without an option that the others have, and why. docs/design/command-line.md says the same.
     const WITHOUT: [(&str, &str, &str); 6] = [
         (
             "chart",

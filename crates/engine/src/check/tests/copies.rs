@@ -56,7 +56,7 @@ fn waits() {
     }
 }
 
-/// As docs/architecture.md has it: it is no finding, other than of bulk copies.
+/// docs/design/checks.md says why: it is no finding, other than of bulk copies.
 #[test]
 fn a_block_may_end_before_its_threads_copies_have_landed() {
     let (mut device, block, _) = frame(64);
