@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a program that only launches depends on, and how long a clean build of it takes:
 #
-#   scripts/driver-package.sh >docs/results/driver-package.txt
+#   scripts/driver-package.sh >docs/results/driver-package/log.txt
 #
 # The program is a package of its own, outside this workspace: it has none of the workspace's profiles. Builds share the
 # cores with whatever else runs; the load says how much that was.

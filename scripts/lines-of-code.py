@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Counts lines of Rust by part at two commits, and prints docs/results/lines-of-code.md.
+"""Counts lines of Rust by part at two commits, and prints docs/results/lines-of-code/README.md.
 
-    scripts/lines-of-code.py [BEFORE] [AFTER] >docs/results/lines-of-code.md
+    scripts/lines-of-code.py [BEFORE] [AFTER] >docs/results/lines-of-code/README.md
 
 A line counts if it has something but a comment. Unit tests are left out: files and folders called `tests`,
 `*_tests.rs`, and what follows `#[cfg(test)] mod tests`. So are the templates of `ridgepoint new`. A part whose paths
