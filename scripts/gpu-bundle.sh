@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes bundle/, everything that scripts/gpu-run.sh needs on a machine with a GPU, and bundle.tgz, the
+# Makes bundle/, everything that scripts/gpu/gpu-run.sh needs on a machine with a GPU, and bundle.tgz, the
 # same in a third of the bytes. That machine needs the driver, and for the peers python3 with CuPy and
 # PyTorch, and nvcc; it needs no Rust.
 set -euo pipefail
@@ -67,12 +67,11 @@ cp "$(executable workloads bench --profile quick --package ladder --bench worklo
 cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
 cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
 cp "$(executable processes test --profile quick --package ridgepoint-ranks --test processes)" bundle/test-ranks
-cp scripts/{machine,gpu-run,ceilings-run,products-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,slurm,slurm-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
-cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
+cp scripts/gpu/*.{sh,py} scripts/checks/*.py scripts/figures/lesson.sh bundle/
 cp benches/peers/*.{cu,cuh,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
 find bundle -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +
-scripts/slurm-folder.sh bundle/slurm
+scripts/gpu/slurm-folder.sh bundle/slurm
 tar czf bundle.tgz bundle
 du -sh bundle bundle.tgz

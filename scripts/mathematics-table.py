@@ -3,7 +3,7 @@
 
     mathematics-table.py [--check]
 
-Reads docs/results/h200-mathematics/{errors,speeds}.csv, which scripts/mathematics-errors.py and
+Reads docs/results/h200-mathematics/{errors,speeds}.csv, which scripts/gpu/mathematics-errors.py and
 benches/peers/mathematics.py write. --check changes nothing and ends with 1 where the page is not what
 the files say.
 """

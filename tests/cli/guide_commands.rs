@@ -101,7 +101,7 @@ fn each_task_of_srun_is_a_rank() {
     let folder = tempfile::tempdir().expect("a folder");
     succeeds(folder.path(), &command("multiple-gpus.md", "mkdir"));
     let line = command("multiple-gpus.md", "srun");
-    let slurm = tree().join("scripts/slurm.sh");
+    let slurm = tree().join("scripts/gpu/slurm.sh");
     succeeds(folder.path(), &format!("{} {line}", slurm.display()));
     let rows = fs::read_to_string(folder.path().join("power.csv")).expect("rows");
     assert!(rows.contains("power,gather,8,measured,strong"), "{rows}");
@@ -111,7 +111,7 @@ fn each_task_of_srun_is_a_rank() {
 #[test]
 fn ranks_are_well_under_slurm() {
     let folder = tempfile::tempdir().expect("a folder");
-    let checks = tree().join("scripts/slurm-run.sh");
+    let checks = tree().join("scripts/gpu/slurm-run.sh");
     let said = succeeds(folder.path(), &format!("{} results", checks.display()));
     assert!(said.ends_with("25 checks, 0 failed\n"), "{said}");
 }
@@ -127,15 +127,15 @@ fn the_lesson_is_measured_and_drawn() {
         folder.path(),
         &command("reading-a-roofline.md", "ridgepoint roofline"),
     );
-    fs::create_dir(folder.path().join("scripts")).expect("a folder");
+    fs::create_dir_all(folder.path().join("scripts/figures")).expect("a folder");
     fs::copy(
-        tree().join("scripts/lesson.sh"),
-        folder.path().join("scripts/lesson.sh"),
+        tree().join("scripts/figures/lesson.sh"),
+        folder.path().join("scripts/figures/lesson.sh"),
     )
     .expect("copied");
     succeeds(
         folder.path(),
-        &command("reading-a-roofline.md", "scripts/lesson.sh"),
+        &command("reading-a-roofline.md", "scripts/figures/lesson.sh"),
     );
     let charts = fs::read_dir(folder.path().join("docs/lesson")).expect("charts");
     let charts: Vec<String> = charts
@@ -187,7 +187,10 @@ fn the_charts_of_the_pages_are_those_that_their_commands_draw() {
 fn the_charts_of_the_lesson_are_those_that_its_script_draws() {
     let folder = tempfile::tempdir().expect("a folder");
     let from = "docs/results/h200-roofline/roofline.csv docs/results/h200-ceilings/ceilings.json";
-    let script = format!("scripts/lesson.sh {from} {}", folder.path().display());
+    let script = format!(
+        "scripts/figures/lesson.sh {from} {}",
+        folder.path().display()
+    );
     let mut shell = typed(&support::ridgepoint(), tree(), &script);
     let output = shell.output().expect("a shell");
     assert!(output.status.success(), "{output:?}");

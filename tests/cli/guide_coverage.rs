@@ -200,7 +200,7 @@ const NOT_RUN: [Elsewhere; 5] = [
                 "examples/Cargo.toml",
                 "name = \"emulator\"\npath = \"../benches/emulator.rs\"\nharness = false\ntest = true\n",
             ),
-            ("scripts/emulator-speed.py", "taskset"),
+            ("scripts/figures/emulator-speed.py", "taskset"),
         ],
     },
     Elsewhere {

@@ -1,4 +1,4 @@
-//! scripts/roofs.py tells a kernel that misses its roof from one that is near its ridge point.
+//! scripts/gpu/roofs.py tells a kernel that misses its roof from one that is near its ridge point.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -18,7 +18,7 @@ fn judge(rows: &[(u32, f64, f64, &str)]) -> Output {
         );
     }
     std::fs::write(&path, text).expect("writable");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/roofs.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/gpu/roofs.py");
     Command::new("python3")
         .arg(script)
         .arg(path)

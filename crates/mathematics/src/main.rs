@@ -1,4 +1,4 @@
-//! What the functions of ptx-std's floats compute on the host, for `scripts/mathematics-errors.py`.
+//! What the functions of ptx-std's floats compute on the host, for `scripts/gpu/mathematics-errors.py`.
 //!
 //! ```text
 //! mathematics values FUNCTION f32|f64 < arguments > values

@@ -9,7 +9,7 @@
 //!   which saves the squarer half of its adders ([`interpolation`]).
 //!
 //! That structure is Oberman's and Siu's ("A High-Performance Area-Efficient Multifunction Interpolator", ARITH 2005).
-//! `scripts/special-function-unit.py` finds the tables: a linear program per row, whose solutions prove to be integers and
+//! `scripts/gpu/special-function-unit.py` finds the tables: a linear program per row, whose solutions prove to be integers and
 //! leave none of the row's results different. `crates/mathematics/tests/functions/bits.rs` compares all 2^32 arguments of each function on
 //! a GPU. Other architectures were not measured.
 //!

@@ -1,4 +1,4 @@
-//! The unit's tables, as `scripts/special-function-unit.py` found them in what an H200 returned.
+//! The unit's tables, as `scripts/gpu/special-function-unit.py` found them in what an H200 returned.
 
 use crate::interpolation::{Row, Table};
 

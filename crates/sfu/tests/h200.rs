@@ -1,5 +1,5 @@
 //! The functions beside what one H200 returned: a hash of the results for each of some intervals, and single
-//! results where the tables do not come in. Printed by `scripts/special-function-unit.py`.
+//! results where the tables do not come in. Printed by `scripts/gpu/special-function-unit.py`.
 
 use sfu::{ex2, lg2, rcp, rcp_f64, rsqrt, rsqrt_f64, sqrt};
 

@@ -37,7 +37,7 @@ fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
     (text, child.wait().expect("it ends").code())
 }
 
-/// The emulator takes the place of a GPU, whose times are shown by scripts/workloads-run.sh.
+/// The emulator takes the place of a GPU, whose times are shown by scripts/gpu/workloads-run.sh.
 #[test]
 #[ignore = "slow: .ci/full runs it"]
 fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {

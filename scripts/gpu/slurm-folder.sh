@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a folder with the Slurm that is installed here, for slurm.sh on machines that have none, beside which it is to lie:
 #
-#   scripts/slurm-folder.sh bundle/slurm
+#   scripts/gpu/slurm-folder.sh bundle/slurm
 #
 # Its programs bring their own loader and C library: the other machine's may be older. What they start has that machine's.
 set -euo pipefail

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # What a program that only launches depends on, and how long a clean build of it takes:
 #
-#   scripts/driver-package.sh >docs/results/driver-package/log.txt
+#   scripts/figures/driver-package.sh >docs/results/driver-package/log.txt
 #
 # The program is a package of its own, outside this workspace: it has none of the workspace's profiles. Builds share the
 # cores with whatever else runs; the load says how much that was.
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 package=$(mktemp -d)
 trap 'rm -rf "$package"' EXIT
 mkdir "$package/src"

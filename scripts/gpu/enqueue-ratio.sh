@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a launch costs the host in two builds of ridgepoint, measured in turns on one GPU:
 #
-#   scripts/enqueue-ratio.sh OLD NEW [RUNS] >enqueue.txt
+#   scripts/gpu/enqueue-ratio.sh OLD NEW [RUNS] >enqueue.txt
 #
 # Prints each run's microseconds per launch, both medians, new / old, and the median of the ratios of
 # neighbours, which a clock that drifts does not move. Ends with 1 if both ratios are above 1.02.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the five charts of docs/reading-a-roofline.md from the rows and ceilings of one run:
 #
-#   scripts/lesson.sh docs/results/h200-roofline/roofline.csv docs/results/h200-ceilings/ceilings.json docs/lesson
+#   scripts/figures/lesson.sh docs/results/h200-roofline/roofline.csv docs/results/h200-ceilings/ceilings.json docs/lesson
 #
 # RIDGEPOINT_BIN names the command, if it is not `ridgepoint`.
 set -euo pipefail

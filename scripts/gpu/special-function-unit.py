@@ -139,7 +139,7 @@ def common_offset(table, intervals):
 
 def fit(path):
     dumped, squares = numpy.load(path), square()
-    yield "//! The unit's tables, as `scripts/special-function-unit.py` found them in what an H200 returned."
+    yield "//! The unit's tables, as `scripts/gpu/special-function-unit.py` found them in what an H200 returned."
     yield ""
     yield "use crate::interpolation::{Row, Table};"
     for table in TABLES:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what a command printed on a terminal as an SVG:
 
-    scripts/terminal-picture.py printed.txt picture.svg [--lines FIRST,LAST] [--command 'ridgepoint ..']
+    scripts/figures/terminal-picture.py printed.txt picture.svg [--lines FIRST,LAST] [--command 'ridgepoint ..']
 
 With --lines only the first and the last lines are drawn, and a line between them says how many are left out.
 """

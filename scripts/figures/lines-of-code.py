@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts lines of Rust by part at two commits, and prints docs/results/lines-of-code/README.md.
 
-    scripts/lines-of-code.py [BEFORE] [AFTER] >docs/results/lines-of-code/README.md
+    scripts/figures/lines-of-code.py [BEFORE] [AFTER] >docs/results/lines-of-code/README.md
 
 A line counts if it has something but a comment. Unit tests are left out: files and folders called `tests`,
 `*_tests.rs`, and what follows `#[cfg(test)] mod tests`. So are the templates of `ridgepoint new`. A part whose paths
@@ -117,7 +117,7 @@ def main():
     before, after = (sys.argv[1:] + ["69f9ecb", "HEAD"][len(sys.argv) - 1:])[:2]
     after = subprocess.run(["git", "rev-parse", "--short=7", after], check=True, capture_output=True, text=True)
     after = after.stdout.strip()
-    print("# Lines of code\n\nBy `scripts/lines-of-code.py`: lines of Rust that are no comment, without tests.\n")
+    print("# Lines of code\n\nBy `scripts/figures/lines-of-code.py`: lines of Rust that are no comment, without tests.\n")
     print("## Measuring and the command line\n")
     table(SEAM, before, after)
     print(NOTES_SEAM)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The lines of docs/multiple-gpus.md under a real Slurm, and what Slurm does to ranks:
 #
-#   scripts/slurm-run.sh results
+#   scripts/gpu/slurm-run.sh results
 #
 # The Slurm is one of this machine alone (slurm.sh). Ranks have its GPUs, of which there must be two, or emulated devices where
 # it has none. ridgepoint is the one beside this script, or in PATH. Ends with 1 if anything is not as expected.

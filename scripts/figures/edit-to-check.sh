@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Times from an edit of a kernel to its checked tests, in two packages that `ridgepoint new` of two versions wrote:
 #
-#   scripts/edit-to-check.sh BEFORE-PACKAGE BEFORE-RIDGEPOINT AFTER-PACKAGE AFTER-RIDGEPOINT
+#   scripts/figures/edit-to-check.sh BEFORE-PACKAGE BEFORE-RIDGEPOINT AFTER-PACKAGE AFTER-RIDGEPOINT
 #
 # Each edit puts another constant into the kernel, so that its PTX is another. Run `cargo test --tests` and the check
 # once in both first. `check -- --tests` is what makes the version of 69f9ecb check a project.

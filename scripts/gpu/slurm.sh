@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs a command on a Slurm that this machine has for as long as the command takes:
 #
-#   scripts/slurm.sh srun --ntasks-per-node=8 --gpus-per-node=8 ridgepoint power --devices all --rendezvous meet
+#   scripts/gpu/slurm.sh srun --ntasks-per-node=8 --gpus-per-node=8 ridgepoint power --devices all --rendezvous meet
 #
 # The daemons are those of Debian's packages slurmctld, slurmd, slurm-client and munge, or of the folder slurm beside this
-# script, which scripts/slurm-folder.sh makes. They need no systemd, no cgroups and not to be root, and keep everything in a temporary
+# script, which scripts/gpu/slurm-folder.sh makes. They need no systemd, no cgroups and not to be root, and keep everything in a temporary
 # folder. The only node has the machine's GPUs. Where there is none, or CUDA_VISIBLE_DEVICES is empty, it has 8 that Slurm
 # gives to tasks and CUDA does not find. It has 64 CPUs, whatever the machine has: tasks share them.
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the pictures of docs/results/words-and-pictures: what two binaries draw of the same commands, side by side.
 #
-#   scripts/words-and-pictures.sh OLD-RIDGEPOINT NEW-RIDGEPOINT FOLDER
+#   scripts/figures/words-and-pictures.sh OLD-RIDGEPOINT NEW-RIDGEPOINT FOLDER
 #
 # Needs Chromium, and no GPU. Each PNG of FOLDER has the old binary's picture on the left.
 set -euo pipefail

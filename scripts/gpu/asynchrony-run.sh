@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The part of scripts/gpu-run.sh that is about asynchrony, which runs alone too:
+# The part of scripts/gpu/gpu-run.sh that is about asynchrony, which runs alone too:
 #
 #   bundle/asynchrony-run.sh results
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills commands at random times with SIGKILL, and counts what is lost.
 
-    scripts/kill-test.py target/release/ridgepoint [--kills 100] [--seconds 3] [--seed 1]
+    scripts/checks/kill-test.py target/release/ridgepoint [--kills 100] [--seconds 3] [--seed 1]
 
 Each of roofline, occupancy, power and ceilings is killed so often on the emulator, with CSV, JSON and
 charts to write over earlier ones. Ends with 1 if a row that was announced is not kept, a file cannot

@@ -7,7 +7,7 @@
         echo "--- new";          taskset -c 0 NEW --bench
         echo "--- base checked"; taskset -c 0 BASE_CHECKED --bench # the same, built under its `ridgepoint check`
     done >speed.log
-    scripts/emulator-speed.py speed.log "DATE, MACHINE, LOAD" >README.md
+    scripts/figures/emulator-speed.py speed.log "DATE, MACHINE, LOAD" >README.md
 
 Without the programs of 69f9ecb (a worktree of it, `cargo bench --bench emulator --no-run`, and for the second
 RUSTC_WRAPPER as in its host/src/cli/check) only the section `new` is needed. A figure is the mean of the rounds' estimates.
@@ -50,7 +50,7 @@ def main():
     of = lambda how, launch: times.get(f"{how}/{launch}") or sys.exit(f"{path}: no {how}/{launch}")
     print(f"""# The emulator's speed
 
-By `scripts/emulator-speed.py`, which has the commands, from [the log](speed.log).
+By `scripts/figures/emulator-speed.py`, which has the commands, from [the log](speed.log).
 {when}.
 Time of one core; 64 blocks of 256 threads, but for the last row, a launch of one block.
 
