@@ -49,7 +49,7 @@ fn library() -> Result<&'static Library, &'static DriverError> {
         .as_ref()
 }
 
-/// What a function answers that the driver, or its library, lacks.
+/// Returns the answer of a function that the driver, or its library, lacks.
 pub(crate) fn missing() -> CUresult {
     match library() {
         Ok(_) => CUresult::CUDA_ERROR_NOT_SUPPORTED,

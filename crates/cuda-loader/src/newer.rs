@@ -18,7 +18,7 @@ pub struct LaunchConfig {
     pub shared_bytes: c_uint,
     /// Where it is put.
     pub stream: CUstream,
-    /// What else is asked for.
+    /// The attributes of the launch.
     pub attributes: *const LaunchAttribute,
     /// How many of these.
     pub attribute_count: c_uint,

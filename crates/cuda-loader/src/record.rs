@@ -32,7 +32,7 @@ macro_rules! call {
     }};
 }
 
-/// What a kernel left when it panicked: [`panic()`] tells it.
+/// The record that a kernel left when it panicked: [`panic()`] returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// File, line and column, as `src/lib.rs:12:5`, where the PTX has them.
@@ -41,7 +41,7 @@ pub struct Panic {
     pub block: [u32; 3],
     /// The thread's index in its block: x, y, z.
     pub thread: [u32; 3],
-    /// What was wrong, if it was the compiler's own check: `index out of bounds`.
+    /// The failed check, if it was the compiler's own: `index out of bounds`.
     pub what: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl PanicRecord {
         })
     }
 
-    /// What the module's `__ptx_std_panic` is to be.
+    /// Returns the value for the module's `__ptx_std_panic`.
     pub fn address(&self) -> u64 {
         self.0.page.expose_provenance() as u64
     }

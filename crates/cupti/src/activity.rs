@@ -1,4 +1,4 @@
-//! What is told of a piece of work.
+//! The description of a piece of work.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ pub struct Activity {
     pub began: Instant,
     /// How long the device took.
     pub took: Duration,
-    /// What it was.
+    /// The kind of work.
     pub work: Work,
 }
 

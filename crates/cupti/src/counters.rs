@@ -1,6 +1,6 @@
 //! Hardware counters: CUPTI's range profiler (CUDA 12.6 and newer).
 //!
-//! What is measured runs once per pass, because the hardware counts only so much at once.
+//! The measured work runs once per pass, because the hardware counts only so much at once.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
@@ -148,7 +148,7 @@ fn call<P: Parameters>(all: &Functions, name: &'static str, mut parameters: P) -
     Ok(parameters)
 }
 
-/// What knows metrics, and makes values of counters.
+/// The evaluator that knows metrics, and makes values of counters.
 #[derive(Debug)]
 struct Host {
     functions: Functions,
@@ -204,7 +204,7 @@ impl Host {
         })
     }
 
-    /// What the hardware has to be told to count these.
+    /// Returns the configuration by which the hardware counts these.
     fn config(&self, functions: &Functions, metrics: &[CString]) -> Result<Vec<u8>, Error> {
         // All at once: each call schedules passes of its own, and what the first has the hardware count is
         // what all of them read.
@@ -288,7 +288,7 @@ fn passes(functions: &Functions, config: &[u8]) -> Result<usize, Error> {
     Ok(call(functions, "cuptiProfilerHostGetNumOfPasses", asked)?.passes)
 }
 
-/// What counts in a context.
+/// The profiler of a context.
 #[derive(Debug)]
 struct Profiler {
     functions: Functions,

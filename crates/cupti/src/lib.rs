@@ -1,5 +1,5 @@
-//! What a GPU did and when: activity records of CUPTI, NVIDIA's profiling library, opened at run time.
-//! What it counted meanwhile: [`Counters`].
+//! Activity records of CUPTI, NVIDIA's profiling library, opened at run time: which work a GPU did, and when.
+//! Its hardware counters: [`Counters`].
 //!
 //! A [`Session`] collects a record of every kernel, copy and fill of this process, also of the
 //! launches within a graph, each with the device's own times. Nothing is put into the streams.

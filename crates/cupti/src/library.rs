@@ -21,7 +21,7 @@ const NAMES: [&str; 3] = ["libcupti.so.13", "libcupti.so.12", "libcupti.so"];
 /// Where a toolkit has it.
 const FOLDERS: [&str; 2] = ["extras/CUPTI/lib64", "targets/x86_64-linux/lib"];
 
-/// What CUPTI's functions answer; 0 is success.
+/// The answer of CUPTI's functions; 0 is success.
 pub(crate) type Answer = u32;
 
 /// Gives CUPTI an empty buffer, its size in bytes, and how many records it may hold: 0 for any.

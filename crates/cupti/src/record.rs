@@ -14,7 +14,7 @@ pub(crate) const MEMSET: u32 = 2;
 /// Kernels, without keeping them from running at the same time.
 pub(crate) const CONCURRENT_KERNEL: u32 = 10;
 
-/// What every record begins with.
+/// The beginning of every record.
 #[repr(C)]
 pub(crate) struct Record {
     kind: u32,
@@ -57,7 +57,7 @@ struct Transfer {
     stream: u32,
 }
 
-/// What is read of a record: times are in nanoseconds of CUPTI's clock.
+/// A record as far as it is read: times are in nanoseconds of CUPTI's clock.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) start: u64,

@@ -11,13 +11,13 @@ use crate::error::Error;
 use crate::library::{Functions, Version, functions};
 use crate::record::{self, Fields};
 
-/// What is collected.
+/// The kinds of records that are collected.
 const KINDS: [u32; 3] = [record::CONCURRENT_KERNEL, record::MEMCPY, record::MEMSET];
 
 /// Words of 8 bytes of a buffer: 1 MiB, some 5000 records.
 const WORDS: usize = 1 << 17;
 
-/// What the running session has so far. CUPTI's callbacks are given nothing to find it by, so there
+/// The records of the running session so far. CUPTI's callbacks are given nothing to find it by, so there
 /// is one for the process.
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 

@@ -38,10 +38,10 @@ pub enum Part {
     Cupti,
 }
 
-/// What was found of a part.
+/// The state of a part: found or missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked for.
+    /// The part that was looked for.
     pub part: Part,
     /// Where it is or which version, or why it is of no use and how to get it.
     pub found: Result<String, String>,
@@ -74,7 +74,7 @@ impl Part {
         }
     }
 
-    /// What does not work without it.
+    /// Returns what does not work without it.
     pub fn purpose(self) -> &'static str {
         match self {
             Part::DeviceCompiler => "build kernels to PTX",

@@ -1,4 +1,4 @@
-//! What a piece of work asked of the driver, counted where every call passes.
+//! The driver calls of a piece of work, counted where every call passes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the emulator knows of who has used its memory, and in which order.
+//! The emulator's record of who has used its memory, and in which order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -58,7 +58,7 @@ impl Order {
         Some(checking.streams.record(stream))
     }
 
-    /// What comes next waits for an event.
+    /// Lets work that is enqueued after this wait for an event.
     pub(super) fn wait(&self, event: Option<&Event>) {
         if let (Some(mut checking), Some(event)) = (used(), event) {
             let stream = self.stream(&mut checking);

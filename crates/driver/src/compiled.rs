@@ -1,4 +1,4 @@
-//! What the driver has made of a kernel: registers, shared memory, blocks per multiprocessor.
+//! The resources of a kernel that the driver has compiled: registers, shared memory, blocks per multiprocessor.
 
 use cust::error::CudaError;
 use cust::function::{BlockSize, Function, FunctionAttribute};
@@ -40,7 +40,7 @@ pub struct Compiled<'d> {
 }
 
 impl Device {
-    /// What the driver has made of the kernel `name`, and `None` on the emulator.
+    /// Returns the resources of the kernel `name`, and `None` on the emulator.
     ///
     /// # Errors
     /// [`DriverError::NoKernel`] or [`DriverError::NoKernelInFile`]; or the driver refuses

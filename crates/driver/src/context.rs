@@ -16,7 +16,7 @@ use super::{DriverError, home};
 #[derive(Clone, Debug)]
 pub(super) struct Context {
     primary: Arc<Primary>,
-    /// What is made in it belongs to this.
+    /// The owner of all that is made in it.
     pub(super) home: &'static Home,
 }
 
@@ -41,7 +41,7 @@ impl Context {
         checked("enter the GPU's context", entered)
     }
 
-    /// What `make` makes in this context.
+    /// Makes something in this context, by `make`.
     pub(super) fn own<T>(
         &self,
         make: impl FnOnce() -> Result<T, DriverError>,

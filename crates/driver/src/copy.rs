@@ -11,7 +11,7 @@ use engine::memory::Direction;
 use super::error::{checked, during};
 use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
 
-/// What copies are called in errors and traces.
+/// The names of copies in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
 pub(super) const FROM_DEVICE: &str = "copy from the device";
 

@@ -1,4 +1,4 @@
-//! What a GPU's hardware counts.
+//! The hardware counters of a GPU.
 
 use super::context::Owned;
 use super::{Device, DriverError};
@@ -32,7 +32,7 @@ use super::{Device, DriverError};
 #[derive(Debug)]
 pub struct Counters(Owned<cupti::Counters>);
 
-/// What ends a measurement early.
+/// The reason why a measurement ended early.
 enum Ended<E> {
     Launch(E),
     Counters(cupti::Error),

@@ -19,7 +19,7 @@ pub struct Device {
     // Dropped first: it waits for what the GPU does.
     pub(crate) trace: Option<trace::Recorder>,
     pub(crate) properties: DeviceProperties,
-    /// What memory and kernels of this device belong to.
+    /// The owner of the memory and kernels of this device.
     pub(crate) home: &'static Home,
     /// The GPU's or the emulated device's.
     pub(crate) number: u32,
@@ -229,7 +229,7 @@ impl Device {
         }
     }
 
-    /// What the kernels did that have been launched and counted since this was last asked, by the
+    /// Takes the counts of the kernels that have been launched and counted since this was last called, by the
     /// device's own PTX: the launches of each kernel added up, in the order in which kernels were first
     /// launched. [`Emulation::is_counted`] asks for it; devices that [`Device::with_emulation`] makes share
     /// it. A GPU counts nothing.
@@ -329,7 +329,7 @@ impl Device {
         })
     }
 
-    /// What is known of the device.
+    /// Returns the properties of the device.
     pub fn properties(&self) -> &DeviceProperties {
         &self.properties
     }

@@ -57,7 +57,7 @@ impl Default for Emulation {
 }
 
 impl Emulation {
-    /// What it asks for that takes the kernel's PTX.
+    /// Returns the setting that takes the kernel's PTX, if there is one.
     pub(super) fn of_ptx_alone(&self) -> Option<&'static str> {
         match self.schedule {
             _ if self.is_checked => Some("checks"),

@@ -61,7 +61,7 @@ pub(super) fn memory_of(number: u32) -> &'static Arc<Memory> {
 pub(super) struct Emulated {
     start: *mut u8,
     bytes: usize,
-    /// What it began with.
+    /// The contents that it began with.
     contents: Contents,
 }
 
@@ -140,7 +140,7 @@ impl Drop for Emulated {
 /// The kernels of PTX, as the emulator runs them.
 pub(super) struct Kernels {
     pub(super) module: Module,
-    /// What its kernels need, where a report says it.
+    /// The registers of its kernels, where a report says them.
     pub(super) registers: Registers,
     /// Where its kernels say where they panicked, if they do.
     panics: Option<Panics>,
@@ -148,7 +148,7 @@ pub(super) struct Kernels {
     file: Option<File>,
     /// Which source they were made of.
     pub(super) origin: Origin,
-    /// What counted launches did, a kernel after another.
+    /// The counts of counted launches, a kernel after another.
     counts: Mutex<Vec<Counts>>,
 }
 
@@ -214,7 +214,7 @@ impl Kernels {
         }
     }
 
-    /// What launches did, each kernel's added up, in the order of the first ones.
+    /// Takes the counts of launches, each kernel's added up, in the order of the first ones.
     pub(super) fn take_counts(&self) -> Vec<Counts> {
         let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *all)

@@ -1,4 +1,4 @@
-//! What can go wrong between the host and a device.
+//! The errors between the host and a device.
 
 use std::borrow::Cow;
 use std::io;
@@ -83,7 +83,7 @@ pub enum DriverError {
         name: String,
         /// Its compute capability times ten.
         actual: u32,
-        /// What is embedded, as the PTX names it: "sm_80, sm_90a".
+        /// The embedded architectures, as the PTX names them: "sm_80, sm_90a".
         embedded: String,
     },
 
@@ -103,7 +103,7 @@ pub enum DriverError {
     UnreadablePtx {
         /// The PTX's architecture.
         arch: u32,
-        /// What it does not understand.
+        /// The statement that it does not understand.
         error: engine::LoadError,
     },
 
@@ -112,7 +112,7 @@ pub enum DriverError {
     UnreadableReport {
         /// Where it is: a file, or beside embedded PTX.
         place: String,
-        /// What is wrong with it.
+        /// The fault in it.
         error: String,
     },
 
@@ -120,7 +120,7 @@ pub enum DriverError {
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
 
-    /// What the device has under a kernel's name was made of other source than the kernel of the program.
+    /// The kernel that the device has under the name was made of other source than the kernel of the program.
     #[error(
         "{kernel}: the device's PTX was made of other source than this program's kernel of that name; build \
          both again from the same source"
@@ -130,7 +130,7 @@ pub enum DriverError {
         kernel: &'static str,
     },
 
-    /// What the device has under a kernel's name does not say what it was made of: somebody else wrote the
+    /// The kernel that the device has under the name does not say what it was made of: somebody else wrote the
     /// PTX, an older version made it, or it is machine code.
     #[error(
         "{kernel}: the device has a kernel of that name, which does not say what source it was made of, as \
@@ -155,7 +155,7 @@ pub enum DriverError {
     UnknownFile {
         /// The file.
         path: PathBuf,
-        /// What is in it.
+        /// The contents instead.
         found: String,
     },
 
@@ -179,7 +179,7 @@ pub enum DriverError {
         kernel: &'static str,
         /// The file.
         path: PathBuf,
-        /// What it has instead, as far as that is found.
+        /// The names that it has instead, as far as they are found.
         names: Vec<String>,
     },
 
@@ -190,7 +190,7 @@ pub enum DriverError {
         path: PathBuf,
         /// The device's name.
         device: String,
-        /// What it does not understand.
+        /// The statement that it does not understand.
         error: engine::LoadError,
     },
 
@@ -212,7 +212,7 @@ pub enum DriverError {
         actual: u64,
         /// The most that is allowed.
         limit: u32,
-        /// What allows no more.
+        /// The resource that allows no more.
         limited_by: String,
     },
 
@@ -238,7 +238,7 @@ pub enum DriverError {
         kernel: &'static str,
         /// The block asked for, x, y, z.
         actual: [u32; 3],
-        /// What `#[kernel(block = ..)]` or the PTX's `.reqntid` says.
+        /// The shape that `#[kernel(block = ..)]` or the PTX's `.reqntid` says.
         required: [u32; 3],
     },
 
@@ -304,7 +304,7 @@ pub enum DriverError {
     Emulated {
         /// The kernel.
         kernel: &'static str,
-        /// What happened.
+        /// The emulator's error.
         error: simt::LaunchError,
     },
 
@@ -313,15 +313,15 @@ pub enum DriverError {
     #[error("on the emulator: {0}")]
     HostAccess(String),
 
-    /// What the host does in a stream of the emulator failed.
+    /// The host's work in a stream of the emulator failed.
     #[error("{0}")]
     HostWork(Box<dyn std::error::Error + Send + Sync>),
 
-    /// What an emulated device does and a GPU does not.
+    /// Emulated devices can do this, and GPUs cannot.
     #[error("{0} can be had in the streams of emulated devices alone")]
     NotEmulated(&'static str),
 
-    /// What was asked of the emulator takes the kernel's PTX.
+    /// The emulator needs the kernel's PTX for what was asked.
     #[error(
         "{kernel}: {what} can be had of a kernel's PTX alone, and the emulator was opened without \
          PTX of this one; `Device::emulator_with` takes it"
@@ -329,7 +329,7 @@ pub enum DriverError {
     WithoutPtx {
         /// The kernel.
         kernel: &'static str,
-        /// What was asked.
+        /// The feature that was asked for.
         what: &'static str,
     },
 
@@ -370,11 +370,11 @@ pub enum DriverError {
     /// Something that the operation needs is of another device.
     #[error("{operation} on {on}: {what} belongs to {of}")]
     OtherDevice {
-        /// What was asked for: for a launch, the kernel.
+        /// The operation that was asked for: for a launch, the kernel.
         operation: &'static str,
         /// The device that was to do it: "cuda:0 (NVIDIA H200)".
         on: &'static str,
-        /// What it was to use: "the buffer".
+        /// The object that it was to use: "the buffer".
         what: Cow<'static, str>,
         /// The device that this belongs to.
         of: &'static str,
@@ -395,7 +395,7 @@ pub enum DriverError {
     /// operation on that GPU fails with this.
     #[error("{operation}: {panic}")]
     Panicked {
-        /// What was done: it need not have been about that kernel.
+        /// The operation: it need not have been about that kernel.
         operation: &'static str,
         /// Place, block, thread, and what was wrong.
         panic: cuda_loader::Panic,
@@ -404,7 +404,7 @@ pub enum DriverError {
     /// A call of the driver failed.
     #[error("{operation}: {result:?}")]
     Call {
-        /// What was done.
+        /// The operation.
         operation: &'static str,
         /// The driver's result.
         result: CUresult,
@@ -421,7 +421,7 @@ pub enum DriverError {
     /// Another error of the driver.
     #[error("{operation}: {error:?} ({error})")]
     Cuda {
-        /// What was done.
+        /// The operation.
         operation: &'static str,
         /// The driver's error.
         error: CudaError,
@@ -478,7 +478,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What to do where no embedded PTX, by its targets, is for a GPU: that of `sm_90a` is made of what no other has.
+/// Returns the advice where no embedded PTX, by its targets, is for a GPU: that of `sm_90a` is for no other.
 fn remedy(targets: &str, actual: u32) -> String {
     match targets.split(", ").all(|target| target.ends_with('a')) {
         true => ", which no other GPU runs".to_owned(),

@@ -11,7 +11,7 @@ impl Device {
     /// cubin, machine code for one kind of GPU. What is in the file decides, not its name. The emulator
     /// executes PTX of any compiler and takes no cubin.
     ///
-    /// What nvcc makes of `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`
+    /// The kernel that nvcc makes of `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`
     /// has the [signature](cuda_std::launch::Foreign) that the caller gives it:
     ///
     /// ```

@@ -165,7 +165,7 @@ fn allow_text(image: &str) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// What is known of every GPU, in order.
+/// Returns the properties of every GPU, in order.
 pub(super) fn all() -> Result<Vec<DeviceProperties>, DriverError> {
     (0..count()?).map(properties).collect()
 }
@@ -251,7 +251,7 @@ fn raw_attribute(device: CudaDevice, attribute: CUdevice_attribute) -> Result<u3
     Ok(value as u32)
 }
 
-/// What the driver's compiler says of PTX that does not load.
+/// Returns what the driver's compiler says of PTX that does not load.
 fn compile_log(text: &CStr) -> String {
     const LOG_BYTES: usize = 8192;
     let mut log = vec![0u8; LOG_BYTES];

@@ -23,7 +23,7 @@ pub(super) struct Captured {
     pieces: Vec<Piece>,
 }
 
-/// What a graph of the emulator replays.
+/// A piece of work that a graph of the emulator replays.
 pub(super) enum Piece {
     Launch(Replay),
     Work(Work),

@@ -11,7 +11,7 @@ use super::emulator;
 use super::graph::Piece;
 use super::{DeviceValue, DriverError, Stream};
 
-/// What the host does each time that the stream comes to it.
+/// The host's work each time that the stream comes to it.
 pub(super) type Work =
     Arc<dyn Fn(&HostWork<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync>;
 

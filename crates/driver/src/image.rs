@@ -1,4 +1,4 @@
-//! What a file of kernels holds: PTX or a cubin.
+//! The contents of a file of kernels: PTX or a cubin.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::DriverError;
 use super::whole_file::{MAX_IMAGE_BYTES, read_whole};
 
-/// What errors say of a file of kernels.
+/// A file of kernels as errors describe it.
 #[derive(Debug)]
 pub(super) struct File {
     path: PathBuf,
@@ -62,7 +62,7 @@ impl Image {
     }
 
     /// # Errors
-    /// What it is instead, in words: empty, of another format, for another machine, or cut off.
+    /// The contents in words, if they are neither: empty, of another format, for another machine, or cut off.
     fn of(mut bytes: Vec<u8>) -> Result<Image, String> {
         if bytes.is_empty() {
             return Err("it is empty".to_owned());
@@ -82,7 +82,7 @@ impl Image {
         })
     }
 
-    /// What of it is text.
+    /// Returns its bytes as text, with U+FFFD where they are none.
     pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Image::Ptx(text) => text.to_string_lossy(),
@@ -112,7 +112,7 @@ impl Image {
     }
 }
 
-/// What PTX begins with behind comments and white space.
+/// Returns the PTX behind its first comments and white space.
 fn after_comments(mut text: &[u8]) -> &[u8] {
     loop {
         text = text.trim_ascii_start();

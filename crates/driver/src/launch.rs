@@ -65,7 +65,7 @@ pub struct Prepared<'d, S: Signature> {
     pub(super) capability: ComputeCapability,
     /// Its PTX, if the emulator executes that.
     pub(super) ptx: Option<EmulatedPtx>,
-    /// What is asked for beyond grid and block.
+    /// The attributes beyond grid and block.
     pub(super) attributes: Attributes,
 }
 

@@ -1,4 +1,4 @@
-//! What a launch asks for beyond its grid: clusters of blocks, and to begin before the launch in front of it has ended.
+//! The attributes of a launch beyond its grid: clusters of blocks, and to begin before the launch in front of it has ended.
 
 use cuda_loader::newer::{self, LaunchAttribute};
 use cuda_std::launch::Signature;
@@ -9,7 +9,7 @@ use super::error::checked;
 use super::launch::Blocks;
 use super::{DriverError, Prepared};
 
-/// What every GPU that has clusters allows.
+/// The number of blocks in a cluster that every GPU with clusters allows.
 const MOST_BLOCKS: u64 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -185,7 +185,7 @@ pub fn free_host_memory() -> u64 {
     engine::memory::free_bytes()
 }
 
-/// What is known of every GPU of this machine, in order.
+/// Returns the properties of every GPU of this machine, in order.
 ///
 /// ```
 /// use ridgepoint_driver::{DriverError, GpuProperties, gpus};

@@ -6,14 +6,14 @@ use cuda_std::launch::{Entry, Signature};
 
 use super::DriverError;
 
-/// What `#[kernel]` writes before the name of each kernel.
+/// The mark that `#[kernel]` writes before the name of each kernel.
 const MARK: &str = "// ptx-std kernel ";
 
 /// The digests of the kernels of a module, by their names.
 #[derive(Debug, Default)]
 pub(super) struct Origin(HashMap<String, Digest>);
 
-/// What a module says that a kernel was made of.
+/// The source that a kernel was made of, as its module says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digest {
     One(u64),
@@ -106,7 +106,7 @@ mod tests {
         taking!(second: f32);
     }
 
-    /// What `#[kernel]` wrote for `scale` on the other machine, and a kernel that writes to `x`.
+    /// Returns the PTX of a kernel `scale` that writes to `x`, with the line that `#[kernel]` wrote on the other machine.
     fn ptx(line: &str) -> String {
         format!(
             ".version 7.0\n.target sm_70\n.address_size 64\n{line}

@@ -16,7 +16,7 @@ const ASK: &str = "ask for peer access";
 
 const ENABLE: &str = "enable peer access";
 
-/// What a copy between devices is called in errors and traces.
+/// The name of a copy between devices in errors and traces.
 const PEER_COPY: &str = "copy between devices";
 
 impl Device {

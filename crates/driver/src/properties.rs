@@ -1,4 +1,4 @@
-//! What is known of a device.
+//! The properties of a device.
 
 use occupancy::{ComputeCapability, Multiprocessor, OccupancyError, WARP_THREADS};
 use serde::Serialize;
@@ -26,14 +26,14 @@ pub struct DeviceProperties {
     pub multiprocessors: u32,
     /// Bytes of memory in all.
     pub memory_bytes: u64,
-    /// What a launch may ask for.
+    /// The limits of a launch.
     pub limits: Limits,
-    /// What only a GPU has. `None` is the emulator.
+    /// The properties that only a GPU has. `None` is the emulator.
     pub gpu: Option<GpuProperties>,
 }
 
 impl DeviceProperties {
-    /// What the names of emulated devices begin with, and no GPU's.
+    /// The beginning of the names of emulated devices, and of no GPU's.
     pub const EMULATOR: &str = "CPU emulator";
 
     /// The compute capability, of which [`ComputeCapability`] knows more.
@@ -48,7 +48,7 @@ impl DeviceProperties {
     }
 }
 
-/// What is known of a GPU beyond what every device has.
+/// The properties of a GPU beyond those of every device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuProperties {
     /// Its number on this machine.
@@ -67,7 +67,7 @@ pub struct GpuProperties {
     pub pci_bus_id: String,
 }
 
-/// What a launch may ask for, and what a multiprocessor holds.
+/// The limits of a launch, and of a multiprocessor.
 ///
 /// ```
 /// use ridgepoint_driver::{ComputeCapability, Limits};

@@ -1,4 +1,4 @@
-//! What `ridgepoint check` learns of the processes that it starts: which kernels they launch, how
+//! The records that `ridgepoint check` reads of the processes that it starts: which kernels they launch, how
 //! often and under which schedules, and whether memory is looked at meanwhile.
 //!
 //! Each process keeps one file up to date, with every launch, because it may end in any way. Whoever reads

@@ -61,7 +61,7 @@ impl Registers {
 struct LastRead(Mutex<Option<(String, Registers)>>);
 
 impl LastRead {
-    /// What a report says. One whose text is not the last one's is read.
+    /// Returns the registers of a report. One whose text is not the last one's is read.
     fn read(&self, text: &str) -> serde_json::Result<Registers> {
         let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = last().as_ref().filter(|(last, _)| last == text) {

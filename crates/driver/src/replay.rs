@@ -30,7 +30,7 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
     pub(super) capability: ComputeCapability,
-    /// What is executed in place of the kernel's function.
+    /// The PTX that is executed in place of the kernel's function.
     pub(super) ptx: Option<EmulatedPtx>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct EmulatedPtx {
 }
 
 impl EmulatedPtx {
-    /// What a block of the kernel needs of a multiprocessor.
+    /// Returns what a block of the kernel needs of a multiprocessor.
     pub(super) fn needs(&self, dynamic_shared: u32) -> occupancy::Kernel {
         occupancy::Kernel {
             registers_per_thread: self.registers().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! What the GPU holds at once whose limits the emulator keeps.
+//! The room of the GPU whose limits the emulator keeps: how much it holds at once.
 
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, OccupancyError, WARP_THREADS};
 

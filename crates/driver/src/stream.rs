@@ -24,9 +24,9 @@ pub struct Stream<'d> {
     pub(super) device: &'d Device,
     /// Its number, for traces.
     number: u32,
-    /// What the emulator's checks know it by.
+    /// The stream as the emulator's checks know it.
     pub(super) order: Order,
-    /// What [`Stream::capture`] has collected so far.
+    /// The launches that [`Stream::capture`] has collected so far.
     pub(super) captured: RefCell<Option<Captured>>,
 }
 

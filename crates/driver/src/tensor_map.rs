@@ -55,7 +55,7 @@ pub enum Swizzle {
     Bytes128,
 }
 
-/// What a copy brings of the parts of a box that lie outside of the tensor.
+/// The values that a copy brings of the parts of a box outside of the tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outside {
     /// Zeros.

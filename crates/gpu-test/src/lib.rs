@@ -264,7 +264,7 @@ fn number(variable: &str) -> Result<Option<u64>, Failed> {
     Ok(Some(number))
 }
 
-/// What `run` gives on the device. A GPU has to give it bit for bit as the emulator does: of a kernel whose
+/// Returns what `run` gives on the device. A GPU has to give it bit for bit as the emulator does: of a kernel whose
 /// arithmetic is the same on both, the compiler and the GPU have changed nothing.
 ///
 /// ```

@@ -101,7 +101,7 @@ fn in_time(
     }
 }
 
-/// What to say of the shortest schedule that was found to fail as a seed's does; none where it does not fail again.
+/// Returns the text of the shortest schedule that was found to fail as a seed's does; none where it does not fail again.
 pub(super) fn shortest(
     seed: u64,
     again: &str,
@@ -187,7 +187,7 @@ mod tests {
         equal(&words.to_vec()?, &[2; 32])
     }
 
-    /// What the message names fails by itself.
+    /// Checks that the schedule that the message names fails by itself.
     fn fails_again(message: &str) {
         let named = message.split("RIDGEPOINT_SCHEDULE=").nth(1);
         let named = named

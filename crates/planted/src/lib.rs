@@ -29,7 +29,7 @@ impl Needs {
     }
 }
 
-/// What a launch of each kernel takes: `x`, `y` and `n`.
+/// The signature of each kernel: `x`, `y` and `n`.
 pub struct Planted;
 
 impl Signature for Planted {
@@ -46,7 +46,7 @@ pub struct Bug {
     pub fixed: fn() -> Entry<Planted>,
     /// How both are launched.
     pub launch: Launch,
-    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for the one after it if there
+    /// The emulator's report. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for the one after it if there
     /// is nothing else on that line. A comment may have several names, separated by commas.
     pub report: &'static str,
 }
@@ -64,7 +64,7 @@ pub struct Correct {
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// What it is launched on.
+    /// The kind of GPU that it needs.
     pub needs: Needs,
     /// Blocks, threads per block, and bytes of dynamic shared memory.
     pub shape: (u64, u32, u32),
@@ -78,7 +78,7 @@ pub struct Launch {
     pub y: (usize, Before),
 }
 
-/// What a buffer holds before a launch.
+/// The contents of a buffer before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// Zeros.
@@ -91,7 +91,7 @@ impl Launch {
     /// Launches a kernel, waits for its end, and gives what `y` holds then.
     ///
     /// # Errors
-    /// What the device says of it.
+    /// The device's error.
     pub fn run(&self, device: &Device, entry: Entry<Planted>) -> Result<Vec<u32>, DriverError> {
         let x: Vec<u32> = (0..self.n).map(|i| i * 7 % 97).collect();
         let x = device.buffer_from(&x)?;
@@ -119,7 +119,7 @@ impl Launch {
 }
 
 impl Bug {
-    /// What the emulator says, with files and lines.
+    /// Returns the emulator's report, with files and lines.
     pub fn expected(&self) -> String {
         places(self.name, self.report, self.launch.needs)
     }

@@ -8,7 +8,7 @@ use ridgepoint_driver::{Device, DriverError, LaunchConfig, Stream};
 
 use crate::{Needs, places};
 
-/// What a launch of either device takes: the memories of both, and its rank.
+/// The signature of a launch of either device: the memories of both, and its rank.
 pub struct Pair;
 
 impl Signature for Pair {
@@ -25,17 +25,17 @@ pub struct PairBug {
     pub fixed: fn() -> Entry<Pair>,
     /// Whether both devices reach each other's memory.
     pub access: Access,
-    /// What the emulator says of one of the launches.
+    /// The emulator's report of one of the launches.
     pub report: Report,
 }
 
-/// What the emulator says: `{WORD}` stands for a place, as in [`Bug::report`](crate::Bug::report).
+/// The emulator's report: `{WORD}` stands for a place, as in [`Bug::report`](crate::Bug::report).
 pub enum Report {
     /// A race of two ranks, of which either may come first.
     Race {
         /// The element.
         on: &'static str,
-        /// What rank 0 does and did, where, and the linear index of the thread that is told of where it did it first.
+        /// The access that rank 0 does and did, where, and the linear index of the thread that is told of where it did it first.
         first: Does,
         /// The same of rank 1.
         second: Does,
@@ -60,7 +60,7 @@ pub enum Why {
     ScopeOfBoth,
 }
 
-/// What was allowed before the launches.
+/// Whether the devices were allowed to reach each other's memory before the launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Each device reaches the other's memory.
@@ -69,7 +69,7 @@ pub enum Access {
     NotAllowed,
 }
 
-/// What the memories of both ranks hold in the end, or how launches have failed.
+/// The final contents of both ranks' memories, or how launches have failed.
 pub type Ran = Result<[Vec<u32>; 2], Vec<DriverError>>;
 
 /// A rank's memory, for the other's thread, too.
@@ -141,7 +141,7 @@ impl PairBug {
     }
 }
 
-/// What is said of a race between what is done now and what was done before.
+/// Returns the text of a race between what is done now and what was done before.
 fn race(on: &str, [now, before]: [(&str, &Does); 2], why: Why, narrow: &str) -> String {
     let ((device, now), (other, before)) = (now, before);
     let wide = if narrow == device { other } else { device };

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of `#[kernel(..)]`.
+//! The options in the parentheses of `#[kernel(..)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -18,7 +18,7 @@ pub(crate) fn of(attribute: &TokenStream, item: &TokenStream) -> u64 {
     hash.0
 }
 
-/// What becomes of the attributes that come next.
+/// The treatment of the attributes that come next.
 #[derive(Clone, Copy, PartialEq)]
 enum Attributes {
     /// They are the item's own.

@@ -144,7 +144,7 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-/// What the parameters' types have to be. Those of a safe kernel are compared on the GPU as well, where `cfg` may
+/// Returns the checks of the parameters' types. Those of a safe kernel are compared on the GPU as well, where `cfg` may
 /// have chosen others; the author of an unsafe one vouches for that.
 fn checks(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let required = parameters.iter().filter_map(Parameter::required);
@@ -231,7 +231,7 @@ fn host_function(
 
         #[cfg(not(target_arch = "nvptx64"))]
         impl #name {
-            /// What a launch of the kernel is made from.
+            /// The arguments that a launch of the kernel is made from.
             #[allow(dead_code)]
             #vis fn entry() -> ::cuda_std::launch::Entry<Self> {
                 <Self as ::cuda_std::launch::Kernel>::entry()

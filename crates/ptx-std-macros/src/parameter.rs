@@ -28,7 +28,7 @@ pub(crate) enum Passing {
 pub(crate) struct Parameter {
     /// The author's name, or one that stands for a pattern.
     pub(crate) name: Ident,
-    /// What the author wrote in its place.
+    /// The pattern that the author wrote in its place.
     pattern: Pat,
     pub(crate) ty: Type,
     passing: Passing,
@@ -93,7 +93,7 @@ impl Parameter {
         quote! { ::cuda_std::parameter::Layout::<#ty>::DIGEST }
     }
 
-    /// What a safe kernel asks of a value's type besides.
+    /// Returns the check of what a safe kernel asks of a value's type besides.
     pub(crate) fn required_of_safe(&self) -> Option<TokenStream> {
         let Passing::Value = &self.passing else {
             return None;
@@ -119,7 +119,7 @@ impl Parameter {
         })
     }
 
-    /// What the parameter's type must be for threads to have it all at once, as a call of one of
+    /// Returns the check of what the parameter's type must be for threads to have it all at once, as a call of one of
     /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
     pub(crate) fn required(&self) -> Option<TokenStream> {
         match &self.passing {
@@ -214,7 +214,7 @@ impl Parameter {
         }
     }
 
-    /// What a launch takes, which lasts for `'a`.
+    /// Returns the type that a launch takes, which lasts for `'a`.
     pub(crate) fn argument_type(&self) -> TokenStream {
         match &self.passing {
             Passing::Slice(element) | Passing::Const(element) | Passing::Reference(element) => {

@@ -84,7 +84,7 @@ capabilities! {
     Compute121 = 121;
 }
 
-/// What the builder says, or its default on the host.
+/// The capability that the builder names, or its default on the host.
 const HERE: ComputeCapability = from_number(match option_env!("CUDA_ARCH") {
     Some(tenfold) => digits(tenfold) / 10,
     None => 90,

@@ -1,4 +1,4 @@
-//! What an emulator provides when kernels run on the host.
+//! The interface that an emulator implements when kernels run on the host.
 //!
 //! An emulator runs the kernel's function once for every thread of the grid, each time inside
 //! [`enter`] with that thread's [`Lane`]. Kernels never call anything here.
@@ -145,7 +145,7 @@ impl Coordinates {
     }
 }
 
-/// What the threads of a block said at a barrier.
+/// The predicates of a block's threads at a barrier, counted.
 ///
 /// ```
 /// use cuda_std::emulation::Tally;
@@ -165,7 +165,7 @@ pub struct Tally {
     pub in_favour: u32,
 }
 
-/// What lanes exchange values for.
+/// The operation that lanes exchange values for.
 ///
 /// ```
 /// use cuda_std::emulation::Operation;
@@ -193,7 +193,7 @@ pub enum Operation {
     Reduce,
 }
 
-/// What the lanes of a warp brought to an exchange.
+/// The values that the lanes of a warp brought to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The lanes of the mask that came; the others had ended.
@@ -229,7 +229,7 @@ impl SharedArray {
     }
 }
 
-/// What a thread asks of the emulator beyond its coordinates: all that it shares with others.
+/// The requests of a thread to the emulator beyond its coordinates: all that it shares with others.
 ///
 /// # Safety
 /// Kernels use the memory that [`Hooks::shared_array`] and [`Hooks::dynamic_shared`] return: it is as large and

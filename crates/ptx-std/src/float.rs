@@ -3,7 +3,7 @@
 //! [`GpuFloat`] has the methods that `std` gives `f32` and `f64`, [`FloatExt`] what CUDA has beyond
 //! them, [`ApproxFloat`](crate::ApproxFloat) the hardware's fast approximations.
 //!
-//! What has an instruction is that instruction: `floor`, `ceil`, `trunc`, `round_ties_even`, `sqrt`
+//! Functions that have an instruction are that instruction: `floor`, `ceil`, `trunc`, `round_ties_even`, `sqrt`
 //! and `mul_add`, all correctly rounded. The rest is Rust, written for GPUs, and the same on GPU and
 //! host: an H200 and the host compute the same bits, as long as the kernels are built without fast division and square
 //! root. The exceptions are NaNs, whose sign and payload differ. Functions that begin with an approximate

@@ -1,6 +1,6 @@
 //! libdevice's functions under Rust-CUDA's names and with its signatures, for code that calls them.
 //!
-//! What each does is that of NVIDIA's libdevice (`__nv_` and the name), and the bits are the same on
+//! Each does what NVIDIA's libdevice does (`__nv_` and the name), and the bits are the same on
 //! GPU and host, with two exceptions: a NaN's sign and payload, and the approximations, which are the
 //! `fast_` functions and `rsqrtf`. In new code the methods of [`GpuFloat`](crate::GpuFloat),
 //! [`FloatExt`](crate::FloatExt), [`ApproxFloat`](crate::ApproxFloat) and the integers are easier to

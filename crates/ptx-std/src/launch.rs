@@ -1,4 +1,4 @@
-//! What a kernel tells the host: its name, its parameters and the arguments a launch takes.
+//! The description of a kernel for the host: its name, its parameters and the arguments a launch takes.
 //!
 //! `#[kernel]` writes all of it from the kernel's own signature, so a launch with a wrong argument
 //! list does not compile. [`Entry`] is the same description as a value, for tables of kernels that
@@ -66,7 +66,7 @@ pub trait Kernel: Signature + Sized {
     const PARAMETERS: &'static [Parameter];
     /// The blocks that it is made for.
     const BOUNDS: Bounds;
-    /// What tells the kernel's PTX from that of every other source: the PTX has it in a comment.
+    /// The digest that tells the kernel's PTX from that of every other source: the PTX has it in a comment.
     const DIGEST: u64;
 
     /// Hands `sink` the address of each PTX parameter's value, in order, and with a pointer whose
@@ -251,7 +251,7 @@ impl<S: Signature> Entry<S> {
     /// ```
     ///
     /// # Safety
-    /// What the device has under this name has the kernel's parameters, and does with them only what the
+    /// The function that the device has under this name has the kernel's parameters, and does with them only what the
     /// kernel may: it reads and writes no other memory, and writes none that is lent for reading.
     #[must_use]
     pub const unsafe fn of_any_ptx(self) -> Entry<S> {
@@ -364,7 +364,7 @@ impl Home {
         Home { name }
     }
 
-    /// What people call it: "cuda:1 (NVIDIA H200)".
+    /// The name for people: "cuda:1 (NVIDIA H200)".
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -421,7 +421,7 @@ impl Memory {
     }
 }
 
-/// What a `&T` says, for `#[kernel]`: `Shared::<T>::IS_FIXED` is whether nobody may write to the `T`. There is
+/// Tells `#[kernel]` of a `&T` whether nobody may write to the `T`: `Shared::<T>::IS_FIXED`. There is
 /// no `UnsafeCell` in a `Copy` type; of others nothing is known ([`MayChange`]).
 #[doc(hidden)]
 pub struct Shared<T>(PhantomData<T>);

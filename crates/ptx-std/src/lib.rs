@@ -80,7 +80,7 @@ pub use output::Output;
 pub use ptx_std_macros::kernel;
 pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_array};
 
-/// What nearly every kernel needs.
+/// The items that nearly every kernel needs.
 ///
 /// ```
 /// use cuda_std::prelude::*;

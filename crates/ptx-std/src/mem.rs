@@ -42,7 +42,7 @@ unsafe extern "C" {
     pub fn free(pointer: *mut c_void);
 }
 
-/// What `alloc`'s types allocate from on the GPU.
+/// The allocator of `alloc`'s types on the GPU.
 ///
 /// ```
 /// use core::alloc::{GlobalAlloc, Layout};
@@ -60,7 +60,7 @@ unsafe extern "C" {
 #[derive(Clone, Copy, Debug)]
 pub struct CUDAAllocator;
 
-/// What `malloc` aligns to.
+/// The alignment of `malloc`'s memory, in bytes.
 const MALLOC_ALIGN: usize = 16;
 
 // SAFETY: malloc and free keep the rules; memory of a larger alignment than theirs is refused.

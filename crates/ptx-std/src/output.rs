@@ -59,7 +59,7 @@ pub struct Output<'a, T> {
 }
 
 impl<T> Output<'_, T> {
-    /// What `#[kernel]` makes of the launch's argument.
+    /// Makes the output of the launch's argument, for `#[kernel]`.
     ///
     /// # Safety
     /// `len` elements at `pointer`, which is not null, are initialised, stay alive, and are reached by

@@ -1,4 +1,4 @@
-//! What a kernel's parameters have to be, on the host and on the GPU alike.
+//! The requirements on a kernel's parameters, on the host and on the GPU alike.
 //!
 //! `#[kernel]` compares their types with it when either is compiled, and writes how they lie in memory into
 //! the kernel's digest, by which a launch knows the PTX that was made of the kernel's own source.

@@ -1,6 +1,6 @@
 //! Shared memory: a block's own, on the multiprocessor.
 //!
-//! What it holds when a block begins is undefined; the emulator fills it with `0xFF` bytes, which
+//! The contents when a block begins are undefined; the emulator fills it with `0xFF` bytes, which
 //! are NaN as floats. Threads see each other's writes after [`sync_threads`](crate::thread::sync_threads).
 //!
 //! Three ways to have some, all compiled to the GPU's shared loads and stores:

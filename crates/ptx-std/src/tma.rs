@@ -9,7 +9,7 @@
 //!
 //! A load completes on an [`mbarrier`](crate::mbarrier), to which the thread has announced the bytes of the box, all
 //! of them, also at an edge. Stores are waited for in groups, as those of [`async_copy`](crate::async_copy) are.
-//! What ordinary instructions have written to shared memory is stored after [`fence_shared`] and a
+//! Data that ordinary instructions have written to shared memory is stored after [`fence_shared`] and a
 //! barrier: copies see memory by a path of their own (the asynchronous proxy).
 //!
 //! ```

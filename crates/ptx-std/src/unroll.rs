@@ -2,7 +2,7 @@
 
 /// Writes a block out `N` times, a power of two up to 128, with a constant that counts from 0.
 ///
-/// What is kept in registers can be indexed by it. In a loop the compiler unrolls when it likes, and where it
+/// An array that is kept in registers can be indexed by it. In a loop the compiler unrolls when it likes, and where it
 /// does not, an array that the loop indexes lies in local memory, which is off the chip: 128 turns are too many.
 ///
 /// ```

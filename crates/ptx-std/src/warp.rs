@@ -239,7 +239,7 @@ match_values! {
     f64, f64::to_bits, match_any_64;
 }
 
-/// What [`warp_reduce`] computes.
+/// The operation of [`warp_reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpReductionOp {
     /// The sum, wrapping.

@@ -73,7 +73,7 @@
 //! # assert_eq!(multiply_tiles::BOUNDS.block, Some([128, 1, 1]));
 //! ```
 //!
-//! What a kernel has to keep to, so that `ptxas` makes of it what was meant:
+//! The rules that a kernel keeps, so that `ptxas` makes of it what was meant:
 //!
 //! - registers of accumulators are indexed by constants ([`unroll!`](crate::unroll)), or they lie in local memory;
 //! - functions with such instructions are `#[inline(always)]`, or `ptxas` waits after each (C7510);
@@ -153,7 +153,7 @@ impl<N: Shape, S: Zeroable + Copy> Accumulator<N, S> {
     }
 }
 
-/// What an instruction does with what the accumulator holds.
+/// Whether an instruction adds to the sums in the accumulator, or discards them.
 ///
 /// ```
 /// use cuda_std::wgmma::Previous;

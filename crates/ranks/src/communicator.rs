@@ -56,7 +56,7 @@ use engine::Engine;
 pub struct Communicator<'d> {
     rank: Rank<'d>,
     engine: Engine,
-    /// What buffers of the device belong to.
+    /// The owner of the device's buffers.
     home: Option<&'static Home>,
 }
 
@@ -90,7 +90,7 @@ impl<'d> Communicator<'d> {
         self.rank.control()
     }
 
-    /// What carries the collectives out: "NCCL 2.27.3", or "the host".
+    /// Returns the name of the engine: "NCCL 2.27.3", or "the host".
     pub fn engine(&self) -> String {
         self.engine.name()
     }
@@ -216,7 +216,7 @@ impl<'d> Communicator<'d> {
     }
 
     /// As [`Communicator::reduce_scatter`], where the results of this rank replace its own elements in their place.
-    /// What the other places have then is not defined.
+    /// The contents of the other places are then not defined.
     ///
     /// ```
     /// # use ranks::{Limits, RankError, Reduction, run_threads};

@@ -48,7 +48,7 @@ pub(crate) use rendezvous::hostname;
 #[derive(Clone)]
 pub struct Control(Arc<Member>);
 
-/// What a rank has of the connection.
+/// A rank's end of the connection.
 struct Member {
     rank: usize,
     size: usize,
@@ -67,7 +67,7 @@ enum Way {
     Remote(link::Link),
 }
 
-/// What a message is part of.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Exchange = 1,

@@ -1,4 +1,4 @@
-//! What collectives compute with.
+//! The element types of collectives.
 
 use half::{bf16, f16};
 use ridgepoint_driver::DeviceValue;

@@ -1,4 +1,4 @@
-//! What can go wrong between ranks.
+//! The errors between ranks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum RankError {
     Lost {
         /// Which one, counted from 0.
         rank: usize,
-        /// What was noticed of it, or the error that it ended with.
+        /// The reason: what was noticed of it, or the error that it ended with.
         reason: String,
     },
 
@@ -70,7 +70,7 @@ pub enum RankError {
         gpu: String,
     },
 
-    /// What the launcher says of this rank cannot be.
+    /// The launcher's variables of this rank contradict each other, or make no sense.
     #[error(transparent)]
     World(#[from] WorldError),
 
@@ -79,7 +79,7 @@ pub enum RankError {
     Rendezvous {
         /// The file or the address.
         place: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
 
@@ -90,9 +90,9 @@ pub enum RankError {
     Mismatch {
         /// A rank that called something else.
         rank: usize,
-        /// What this rank called.
+        /// The call of this rank.
         own: String,
-        /// What that rank called.
+        /// The call of that rank.
         other: String,
     },
 
@@ -143,7 +143,7 @@ pub enum RankError {
     /// The system refuses a thread or a socket.
     #[error("{operation}: {reason}")]
     System {
-        /// What was asked for.
+        /// The operation that was asked for.
         operation: &'static str,
         /// The system's reason.
         reason: String,

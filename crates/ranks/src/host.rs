@@ -8,7 +8,7 @@ use crate::error::RankError;
 
 /// A collective as all ranks must call it: same operation, same type, same lengths.
 pub(crate) struct Call {
-    /// What is compared, and told where it differs.
+    /// The name of the value that is compared, for the error where it differs.
     pub(crate) name: String,
 }
 

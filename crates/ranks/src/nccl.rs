@@ -57,7 +57,7 @@ pub enum NcclError {
     Refused {
         /// NCCL's function.
         function: &'static str,
-        /// What it says of the error.
+        /// NCCL's words for the error.
         message: String,
         /// Its number of the error (`ncclResult_t`).
         code: i32,

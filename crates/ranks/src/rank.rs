@@ -142,7 +142,7 @@ fn check_apart(control: &Control, device: &Device) -> Result<(), RankError> {
     Ok(())
 }
 
-/// What a message says of a GPU: its place and its host.
+/// Returns a GPU as a message names it: its place and its host.
 fn named(gpu: &[u8]) -> String {
     let gpu = String::from_utf8_lossy(gpu);
     gpu.lines().next().unwrap_or_default().to_owned()

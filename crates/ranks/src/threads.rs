@@ -51,7 +51,7 @@ pub enum RunError<E> {
     Panicked {
         /// Which one.
         rank: usize,
-        /// What it said.
+        /// The panic's message.
         message: String,
     },
 }

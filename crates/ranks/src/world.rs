@@ -40,7 +40,7 @@ pub struct World {
     secret: Option<Secret>,
 }
 
-/// What is wrong with the environment variables of a launcher.
+/// A fault of the environment variables of a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
@@ -58,9 +58,9 @@ pub enum WorldError {
     Unusable {
         /// The variable.
         variable: &'static str,
-        /// What it is.
+        /// Its value.
         value: String,
-        /// What it should be.
+        /// The values that are expected.
         expected: String,
     },
 
@@ -198,7 +198,7 @@ impl World {
         self.job.as_deref()
     }
 
-    /// What rank 0 knows the others by where they meet at an address, if `RIDGEPOINT_SECRET` or `RIDGEPOINT_SECRET_FILE`
+    /// The secret by which rank 0 knows the others where they meet at an address, if `RIDGEPOINT_SECRET` or `RIDGEPOINT_SECRET_FILE`
     /// say it.
     pub(crate) fn secret(&self) -> Option<&Secret> {
         self.secret.as_ref()
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(ranks(&same), Some((0, 16, 0, "Open MPI")));
     }
 
-    /// What Slurm 22.05 sets on the second of two hosts with `srun --mpi=pmi2`, and a script that prepares for PyTorch.
+    /// The variables that Slurm 22.05 sets on the second of two hosts with `srun --mpi=pmi2`, and a script that prepares for PyTorch.
     #[test]
     fn slurm_knows_the_place_on_its_host_of_tasks_that_other_variables_number() {
         let pmi2 = [("PMI_RANK", "5"), ("PMI_SIZE", "8"), ("PMI_JOBID", "77.3")];

@@ -26,7 +26,7 @@ pub(crate) enum Progress {
     Ended,
 }
 
-/// What the threads of a block share while it runs. The body of each thread refers to it.
+/// The state that the threads of a block share while it runs. The body of each thread refers to it.
 struct Block<'a> {
     launch: &'a Launch<'a>,
     kernel: &'a dyn Fn(),

@@ -1,4 +1,4 @@
-//! What can go wrong in a launch.
+//! The errors of a launch.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum LaunchError {
     Panicked {
         /// Which thread.
         thread: Thread,
-        /// What it said.
+        /// The panic's message.
         message: String,
         /// Where: file, line and column.
         place: String,
@@ -29,7 +29,7 @@ pub enum LaunchError {
     Steps {
         /// Which thread.
         thread: Thread,
-        /// What [`Launch::steps`](crate::Launch::steps) allows.
+        /// The limit of [`Launch::steps`](crate::Launch::steps).
         limit: u64,
         /// Where it was.
         place: String,

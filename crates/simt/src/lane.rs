@@ -1,4 +1,4 @@
-//! What one emulated thread asks of the emulator, and how it is answered.
+//! The requests of one emulated thread to the emulator, and their answers.
 
 use std::panic::Location;
 

@@ -5,7 +5,7 @@
 //! in order of their index; a thread runs until it ends or waits for others. All on the core that
 //! launches.
 //!
-//! What comes out is functional. Nothing is checked, and how long it takes says nothing about a GPU.
+//! The results are functional. Nothing is checked, and how long it takes says nothing about a GPU.
 //!
 //! ```
 //! use cuda_std::thread;

@@ -7,7 +7,7 @@ use cuda_std::emulation::SharedArray;
 /// Bytes of arrays that a block may declare on any GPU; more must be dynamic.
 const STATIC_LIMIT: usize = 48 * 1024;
 
-/// What fresh shared memory holds: NaN as floats, and never a plausible index.
+/// The bytes of fresh shared memory: NaN as floats, and never a plausible index.
 const POISON: u8 = 0xFF;
 
 #[repr(C, align(128))]

@@ -47,7 +47,7 @@ impl Drop for Before {
 /// The signals of an access to a page that cannot be touched.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// What happened at these signals before, and the size of a page.
+/// The handlers of these signals before, and the size of a page.
 struct Installed {
     before: [libc::sigaction; 2],
     page: usize,

@@ -1,4 +1,4 @@
-//! What emulated threads say when they panic.
+//! The messages of emulated threads that panic.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -1,4 +1,4 @@
-//! What threads wait for.
+//! The waits of threads.
 
 use std::fmt::Write;
 use std::panic::Location;
@@ -10,12 +10,12 @@ use crate::coordinates;
 /// A place in the source.
 pub(crate) type At = &'static Location<'static>;
 
-/// What a thread waits for.
+/// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// All live threads of the block.
     Barrier {
-        /// What it says there.
+        /// Its predicate there.
         predicate: bool,
         at: At,
     },
@@ -27,7 +27,7 @@ pub(crate) enum Wait {
     Turn { steps: u32, at: At },
 }
 
-/// What lanes of a warp meet for.
+/// The meeting of lanes of a warp, and its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
     pub(crate) operation: Operation,
@@ -42,7 +42,7 @@ impl Meeting {
     }
 }
 
-/// What a thread is told when it goes on.
+/// The answer that a thread gets when it goes on.
 #[allow(
     clippy::large_enum_variant,
     reason = "it goes to each lane by copy, and a box would take an allocation for each"
@@ -75,7 +75,7 @@ pub(crate) fn released(waits: &[(u32, Wait)]) -> Option<(u32, Answer)> {
     })
 }
 
-/// What the lanes have brought to the meeting, if all have come that have not ended.
+/// Returns the values that the lanes have brought to the meeting, if all have come that have not ended.
 fn exchange(waits: &[(u32, Wait)], wanted: &Meeting) -> Option<(u32, Answer)> {
     let (mut live, mut here, mut values) = (0, 0, [0; WARP_SIZE as usize]);
     for (lane, wait) in waits {
@@ -92,7 +92,7 @@ fn exchange(waits: &[(u32, Wait)], wanted: &Meeting) -> Option<(u32, Answer)> {
     is_complete.then_some((here, Answer::Exchange(Exchange { lanes, values })))
 }
 
-/// What the threads said at a barrier, if all that wait are there.
+/// Returns the threads' predicates at a barrier, counted, if all that wait are there.
 pub(crate) fn tally(mut waits: impl Iterator<Item = Wait>) -> Option<Tally> {
     waits.try_fold(Tally::default(), |tally, wait| match wait {
         Wait::Barrier { predicate, .. } => Some(Tally {

@@ -67,7 +67,7 @@ pub struct Span {
     pub took: Duration,
 }
 
-/// What a trace has of the devices.
+/// The part of a trace that devices made.
 #[derive(Debug, Default)]
 pub struct Recorded {
     /// Their work, by its beginnings.
@@ -149,7 +149,7 @@ fn span(activity: Activity, streams: &HashMap<StreamId, u32>) -> Span {
     }
 }
 
-/// What the copy is called.
+/// Returns the name of the copy.
 fn copy(direction: Direction) -> &'static str {
     match direction {
         Direction::ToDevice => TO_DEVICE,

@@ -15,7 +15,7 @@ use super::super::context::Context;
 use super::super::event::{Event, Timing};
 use super::{Span, running};
 
-/// What one device has noted.
+/// The notes of one device.
 pub(crate) struct Notes {
     /// A moment on both clocks.
     base: (Instant, Event<'static>),

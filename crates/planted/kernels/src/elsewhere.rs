@@ -4,7 +4,7 @@ use cuda_std::atomic::Ordering::{Acquire, Release};
 use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
 
-/// What all threads look up.
+/// The table that all threads look up.
 #[address_space(constant)]
 static TABLE: [u32; 4] = [2, 3, 5, 7];
 
@@ -64,7 +64,7 @@ pub unsafe fn slice<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe { *to.add(own) = own as u32 + n }; // now: slice_written
 }
 
-/// What does not change, in global memory.
+/// Factors that do not change, in global memory.
 static FACTORS: [u32; 4] = [7, 11, 13, 17];
 
 /// Writes to it.

@@ -7,7 +7,7 @@ use cuda_std::prelude::*;
 /// Elements of either memory.
 pub const ELEMENTS: usize = 128;
 
-/// What lies in a rank's memory: whether the other has begun, the number of its last message, the number of the last one
+/// The words of a rank's memory: whether the other has begun, the number of its last message, the number of the last one
 /// that it has read, what it counts, the message, and what was read of it.
 const READY: usize = 0;
 const FLAG: usize = 1;
@@ -16,7 +16,7 @@ const COUNT: usize = 3;
 const MESSAGE: usize = 32;
 const SEEN: usize = 64;
 
-/// What both ranks know.
+/// The facts that both ranks know.
 #[derive(Clone, Copy)]
 struct Ranks {
     own: *mut u32,
@@ -45,7 +45,7 @@ impl Ranks {
         ranks
     }
 
-    /// What the block has done comes before whatever the other rank does once it sees the number.
+    /// Writes the number, behind all that the block has done.
     #[inline(always)]
     unsafe fn tell(self, slot: usize, number: u32) {
         thread::sync_threads();

@@ -12,7 +12,7 @@ use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
-/// What any of these kernels needs, and not so much that an endless one takes long.
+/// Enough steps for any of these kernels, and not so many that an endless one takes long.
 const STEPS: u64 = 1 << 14;
 
 /// The cases of this module.
@@ -138,7 +138,7 @@ fn clean(name: &str, launch: &Launch, entry: Entry<Planted>) -> Result<(), Faile
     Ok(())
 }
 
-/// What a kernel has written, with zeros where it writes addresses, which are others in each launch.
+/// Returns what a kernel has written, with zeros where it writes addresses, which are others in each launch.
 fn without_addresses(kernel: &str, mut y: Vec<u32>) -> Vec<u32> {
     let is_address = |index: usize| match kernel {
         "heap_leak" => index % 4 < 2,

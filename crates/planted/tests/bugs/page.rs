@@ -26,7 +26,7 @@ fn rows(text: &str) -> Vec<(String, bool)> {
     rows.collect()
 }
 
-/// What is wrong with a page, given the results of compute-sanitizer.
+/// Returns the faults of a page, given the results of compute-sanitizer.
 fn wrong(page: &str, results: &str) -> Vec<String> {
     let of_page = rows(page);
     let names: BTreeSet<&str> = of_page.iter().map(|(name, _)| name.as_str()).collect();

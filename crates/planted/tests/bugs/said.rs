@@ -1,8 +1,8 @@
-//! What the emulator says, as tests compare it.
+//! The emulator's words, as tests compare them.
 
 use ridgepoint_driver::DriverError;
 
-/// What the emulator says of a kernel.
+/// Returns the emulator's words for a kernel.
 pub(crate) fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
     let text = error.to_string();
     let text = match error {

@@ -86,7 +86,7 @@ fn checked(schedule: Schedule) -> Emulation {
     }
 }
 
-/// What both hold, where neither launch has failed.
+/// Returns the contents of both memories, where neither launch has failed.
 fn memories(ran: Ran) -> Result<[Vec<u32>; 2], Failed> {
     let texts = |errors: Vec<DriverError>| {
         let texts: Vec<String> = errors.iter().map(DriverError::to_string).collect();
@@ -95,7 +95,7 @@ fn memories(ran: Ran) -> Result<[Vec<u32>; 2], Failed> {
     ran.map_err(texts)
 }
 
-/// What is found in one of the launches; the other may have waited for it in vain.
+/// Returns the finding of one of the launches; the other may have waited for it in vain.
 fn finding(bug: &PairBug, ran: Ran) -> Result<String, Failed> {
     let errors = ran.err().ok_or("nothing is found")?;
     let said = |error: &DriverError| said_of(bug.name, error).ok_or_else(|| error.to_string());

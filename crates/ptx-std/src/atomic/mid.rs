@@ -151,7 +151,7 @@ macro_rules! does {
     };
 }
 
-/// What was there, `val` and what is there then, in the example of an operation.
+/// The value before, `val` and the value after, in the example of an operation.
 macro_rules! example {
     (add) => {
         "6, 3, 9"

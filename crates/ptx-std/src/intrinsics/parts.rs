@@ -1,4 +1,4 @@
-//! What numbers consist of, what kind they are, and their neighbours, differences and remainders.
+//! The parts of numbers, their kinds, and their neighbours, differences and remainders.
 
 use crate::arch::intrinsics as arch;
 use crate::float::{FloatExt, GpuFloat};
@@ -273,7 +273,7 @@ storing_intrinsics! {
     /// assert_eq!((returned, stored), (0.75, 4));
     /// ```
     frexpf(x: f32 => b: *mut i32) -> f32 = FloatExt::frexp(x);
-    /// What is behind the point; stores what is before it. Both have the sign of `x`.
+    /// Returns the digits behind the point, and stores those before it. Both have the sign of `x`.
     ///
     /// ```
     /// use cuda_std::intrinsics::modf;
@@ -287,7 +287,7 @@ storing_intrinsics! {
         let rest = if x.is_infinite() { 0.0 } else { GpuFloat::fract(x) };
         (rest.copysign(x), GpuFloat::trunc(x))
     };
-    /// What is behind the point; stores what is before it. Both have the sign of `x`.
+    /// Returns the digits behind the point, and stores those before it. Both have the sign of `x`.
     ///
     /// ```
     /// use cuda_std::intrinsics::modff;

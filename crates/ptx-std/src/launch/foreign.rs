@@ -103,7 +103,7 @@ pub struct Out<T>(PhantomData<fn() -> T>);
 /// assert_eq!(memory.len, 4);
 /// ```
 pub trait ForeignParameter: 'static {
-    /// What a launch takes for it.
+    /// The argument that a launch takes for it.
     type Argument<'a>;
     /// Its type as far as it is known: `*const _`, `*mut _` or `_`.
     const TYPE: &'static str;
@@ -182,7 +182,7 @@ impl<T: NoUninit> ForeignParameter for T {
 pub trait ForeignParameters: 'static {
     /// The tuple of what a launch takes.
     type Arguments<'a>;
-    /// What is known of each.
+    /// The description of each.
     const PARAMETERS: &'static [Parameter];
 
     /// See [`Kernel::marshal`](super::Kernel::marshal).

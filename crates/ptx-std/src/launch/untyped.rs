@@ -37,13 +37,13 @@ impl Signature for Untyped {
     type Arguments<'a> = &'a [Argument<'a>];
 }
 
-/// What an [`Untyped`] kernel is given for a parameter.
+/// The argument that an [`Untyped`] kernel is given for a parameter.
 pub enum Argument<'a> {
     /// A value: its bytes, as the device has them.
     Value(&'a [u8]),
     /// A pointer to memory.
     Memory {
-        /// What findings call it.
+        /// The name in findings.
         name: &'static str,
         /// Bytes of an element, of which findings tell the number.
         element_bytes: usize,

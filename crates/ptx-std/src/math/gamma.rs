@@ -1,4 +1,4 @@
-//! What the gamma functions of both types have in common.
+//! The parts of the gamma functions that both types have in common.
 
 /// Defines that for a type, by its natural logarithm, in a module that has the coefficients.
 macro_rules! gamma_parts {

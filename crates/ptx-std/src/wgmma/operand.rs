@@ -184,7 +184,7 @@ impl<T: Element, S: Swizzle> KMajor<T, S> {
         self.further(number * (ROWS * S::SPAN))
     }
 
-    /// What the instruction of number `STEP` along the inner dimension multiplies: 32 bytes of each row.
+    /// The operand of the instruction of number `STEP` along the inner dimension: 32 bytes of each row.
     #[inline(always)]
     #[must_use]
     pub fn step<const STEP: u32>(self) -> Self {
@@ -278,7 +278,7 @@ impl<T: Element, S: Swizzle, const DEPTH: u32> MnMajor<T, S, DEPTH> {
         self.further(number * (2 * COLUMNS * DEPTH))
     }
 
-    /// What the instruction of number `STEP` along the inner dimension multiplies: 16 rows.
+    /// The operand of the instruction of number `STEP` along the inner dimension: 16 rows.
     #[inline(always)]
     #[must_use]
     pub fn step<const STEP: u32>(self) -> Self {

@@ -1,4 +1,4 @@
-//! What has an instruction is that instruction; the rest needs nothing from outside.
+//! Functions that have an instruction are that instruction; the rest needs nothing from outside.
 
 use std::fmt::Write;
 
@@ -83,7 +83,7 @@ pub(crate) fn source() -> String {
     source
 }
 
-/// What a kernel does besides reading its parameters and memory.
+/// Returns the instructions of a kernel that do not read its parameters or memory.
 fn arithmetic(name: &str) -> Vec<&'static str> {
     let moves = ["ld.", "st.", "mov", "cvta", "ret", ".reg"];
     let is_move = |opcode: &&str| moves.iter().any(|stem| opcode.starts_with(stem));

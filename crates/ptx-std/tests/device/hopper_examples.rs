@@ -28,7 +28,7 @@ static PTX: LazyLock<String> = LazyLock::new(|| {
     build(folder.path())
 });
 
-/// What readers see of a file's examples with a kernel.
+/// Returns a file's examples with a kernel, as readers see them.
 fn kernels(source: &str) -> Vec<String> {
     let comments = source.lines().map(str::trim_start).map(|line| {
         let text = line

@@ -1,4 +1,4 @@
-//! What the functions become on the GPU: PTX, and that NVIDIA's assembler takes it.
+//! The PTX of the functions on the GPU, and that NVIDIA's assembler takes it.
 
 mod atomics;
 mod floats;

@@ -36,7 +36,7 @@ unsafe fn own(
 
 type Same = Foreign<(i32, In<f32>, Out<f64>, Affine, Nothing, bool, [i64; 3])>;
 
-/// What a launch passes to the driver, and where each argument lies.
+/// The parameters that a launch passes to the driver, and where each argument lies.
 fn passed<'a, S: Signature>(
     entry: Entry<S>,
     arguments: &S::Arguments<'a>,

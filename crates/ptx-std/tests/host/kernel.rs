@@ -1,4 +1,4 @@
-//! What `#[kernel]` makes of a function on the host, and what it refuses.
+//! The host function that `#[kernel]` makes, and what the attribute refuses.
 
 use core::ffi::c_void;
 

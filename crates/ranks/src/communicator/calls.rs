@@ -12,7 +12,7 @@ use crate::error::RankError;
 use crate::host::{Call, reduced};
 use crate::part::{Part, PartMut};
 
-/// What is done with the elements of all ranks.
+/// The operation on the elements of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     AllReduce(Reduction),
@@ -204,7 +204,7 @@ impl Communicator<'_> {
 const READ: &str = "what is read";
 const WRITTEN: &str = "what is written";
 
-/// What a rank has of it, by the elements of all ranks.
+/// Returns a rank's result, by the elements of all ranks.
 fn result<T: Element>(operation: Operation, rank: usize, all: &[Vec<T>]) -> Vec<T> {
     match operation {
         Operation::AllReduce(by) => reduced(all, by),

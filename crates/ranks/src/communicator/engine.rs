@@ -1,4 +1,4 @@
-//! What carries collectives out.
+//! The engines that carry collectives out.
 
 use std::ffi::c_void;
 
@@ -7,7 +7,7 @@ use ridgepoint_driver::Stream;
 use crate::error::RankError;
 use crate::nccl::group::Group;
 
-/// What carries collectives out.
+/// The engine that carries collectives out.
 pub(super) enum Engine {
     /// Messages of the ranks' connection: emulated devices.
     Host,

@@ -9,7 +9,7 @@ use crate::nccl::group::{Group, Id};
 use crate::nccl::{NcclError, Version, version};
 use crate::rank::Rank;
 
-/// What each rank tells the others before it opens its engine.
+/// The message of each rank to the others before it opens its engine.
 #[derive(Serialize, Deserialize)]
 struct Card {
     is_gpu: bool,
@@ -17,7 +17,7 @@ struct Card {
     error: Option<String>,
     /// The version of a rank's NCCL.
     version: Option<i32>,
-    /// What rank 0's NCCL calls the group of all ranks.
+    /// The name by which rank 0's NCCL calls the group of all ranks.
     id: Option<Vec<u8>>,
 }
 

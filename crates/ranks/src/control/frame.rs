@@ -1,4 +1,4 @@
-//! What goes over a connection: frames of a length (4 bytes, little endian), a byte for the kind, and bytes.
+//! The frames of a connection: a length (4 bytes, little endian), a byte for the kind, and bytes.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::Fault;
 /// The messages of all ranks, in the order of the ranks.
 pub(crate) type Round = Arc<Vec<Vec<u8>>>;
 
-/// What a connection of ranks begins with, so that nothing else is taken for one.
+/// The first bytes of a connection of ranks, so that nothing else is taken for one.
 pub(super) const MAGIC: [u8; 8] = *b"ridgrank";
 
 /// Changes with the frames: all ranks must have the same.
@@ -25,7 +25,7 @@ const MOST_BYTES_OF_NEWS: usize = 1 << 20;
 /// The longest reason of a failure: it is sent on in other frames.
 const MOST_BYTES_OF_REASON: usize = 1 << 16;
 
-/// What a connection may bring.
+/// The limits of what a connection may bring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// Bytes of a message.
@@ -69,7 +69,7 @@ pub(super) fn most_bytes_of_message(ranks: usize) -> usize {
     MOST_BYTES / ranks.max(1) - 16
 }
 
-/// What goes over a connection.
+/// A message over a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// The first of a rank to the hub.

@@ -14,7 +14,7 @@ pub(crate) struct Hub {
 }
 
 struct State {
-    /// What each rank has sent for the round that is not complete. It waits for the round before it sends more.
+    /// The message of each rank for the round that is not complete. It waits for the round before it sends more.
     messages: Vec<Option<Vec<u8>>>,
     /// When the first of those came.
     since: Option<Instant>,

@@ -21,10 +21,10 @@ pub(super) struct Link {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What is to be written; `None` once nothing more is.
+/// The queue of frames to be written; `None` once nothing more is.
 struct Outgoing(Mutex<Option<Sender<Arc<Vec<u8>>>>>);
 
-/// What one who reads a connection does next.
+/// The next step of one who reads a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Read,

@@ -1,4 +1,4 @@
-//! What a rank has received: a round, and the first fault.
+//! The mailbox of a rank: a round, and the first fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::frame::Round;
 use crate::error::RankError;
 
-/// What is called when a rank is lost.
+/// The function that is called when a rank is lost.
 type Call = Box<dyn FnOnce(&RankError) + Send>;
 
-/// What a rank has received.
+/// The messages that a rank has received.
 #[derive(Default)]
 pub(super) struct Mailbox {
     state: Mutex<State>,

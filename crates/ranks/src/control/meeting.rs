@@ -255,7 +255,7 @@ impl Door<'_> {
     }
 }
 
-/// What a guest says.
+/// Reads a guest's greeting.
 fn listen(stream: &TcpStream, most: Duration) -> io::Result<Hello> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(most))?;
@@ -294,7 +294,7 @@ fn come(place: &Place, world: &World, limits: Limits) -> Result<Control, RankErr
     }
 }
 
-/// What rank 0 says.
+/// Rank 0's answer.
 enum Answer {
     Welcome(TcpStream),
     Refused(String),

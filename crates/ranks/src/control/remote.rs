@@ -11,10 +11,10 @@ use super::{Control, Way};
 use crate::error::RankError;
 use crate::limits::Limits;
 
-/// What is wrong with a rank that sends what does not belong here.
+/// The fault of a rank that sends what does not belong here.
 const OTHER: &str = "it sent what this version does not know";
 
-/// What is wrong with one that does not wait for the others: nobody keeps what it sends meanwhile.
+/// The fault of one that does not wait for the others: nobody keeps what it sends meanwhile.
 const EARLY: &str = "it sent a second message before the round of its first";
 
 /// Takes a rank in at the hub.

@@ -59,7 +59,7 @@ impl Notice {
         })
     }
 
-    /// What the file says, if it is there, nobody else can have written it, and it can be understood. Other things in its
+    /// Reads the file, if it is there, nobody else can have written it, and it can be understood. Other things in its
     /// place are refused without waiting for them.
     pub(super) fn read(path: &Path) -> io::Result<Notice> {
         let text = read_own(path, MAX_BYTES)?;

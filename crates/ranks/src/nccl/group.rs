@@ -18,7 +18,7 @@ use crate::element::Reduction;
 use crate::error::RankError;
 use crate::rank::Rank;
 
-/// What the ranks of one group have in common. Rank 0 makes it.
+/// The identity that the ranks of one group have in common. Rank 0 makes it.
 pub(crate) struct Id(UniqueId);
 
 impl Id {
@@ -240,7 +240,7 @@ impl Handle {
         self.functions.checked(function, comm, answer)
     }
 
-    /// What has gone wrong in NCCL's own threads and kernels.
+    /// Returns the state of NCCL's own threads and kernels.
     fn state(&self, comm: Comm) -> (&'static str, i32) {
         let mut answer = 0;
         // SAFETY: the handle is alive; `answer` is a place to write to.

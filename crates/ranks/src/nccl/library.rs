@@ -15,13 +15,13 @@ pub const LIBRARY: &str = "RIDGEPOINT_NCCL";
 /// The names under which installations have it.
 const NAMES: [&str; 2] = ["libnccl.so.2", "libnccl.so"];
 
-/// What NCCL's functions answer; 0 is success.
+/// The answer of NCCL's functions; 0 is success.
 pub(super) type Answer = c_int;
 
 /// A rank's part of a group of ranks (`ncclComm_t`).
 pub(super) type Comm = *mut c_void;
 
-/// What ranks of one group have in common (`ncclUniqueId`).
+/// The identity that ranks of one group have in common (`ncclUniqueId`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct UniqueId(pub(super) [u8; 128]);
@@ -98,7 +98,7 @@ impl Functions {
     }
 }
 
-/// What NCCL says, or nothing.
+/// Returns NCCL's text, or nothing.
 fn text(from: *const c_char) -> String {
     match from.is_null() {
         true => String::new(),

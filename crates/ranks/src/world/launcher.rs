@@ -126,7 +126,7 @@ pub(super) fn unusable(variable: &'static str, value: String, below: Option<usiz
     }
 }
 
-/// What a launcher says, if it is there.
+/// Returns the ranks that a launcher says, if it is there.
 fn ranks(
     lookup: &impl Fn(&str) -> Option<String>,
     launcher: &'static Launcher,

@@ -1,4 +1,4 @@
-//! What the ranks of a run know and nobody else does.
+//! The secret of the ranks of a run.
 
 use std::fmt;
 use std::path::PathBuf;

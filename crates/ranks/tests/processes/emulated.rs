@@ -52,7 +52,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.into()
 }
 
-/// What a rank does.
+/// Runs a rank's program.
 pub(crate) fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
     let control = rank.control();
     match program {
@@ -398,7 +398,7 @@ fn garbage() {
     all_done(&ends(vec![first, launch.start(1, 2)]));
 }
 
-/// What rank 0 has written for the others.
+/// Returns what rank 0 has written for the others.
 fn wait_for_file(folder: &Path) -> String {
     let begin = Instant::now();
     loop {

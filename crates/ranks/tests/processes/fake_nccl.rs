@@ -25,7 +25,7 @@ struct Member {
     context: usize,
 }
 
-/// What one rank brings to a collective.
+/// The contribution of one rank to a collective.
 #[derive(Clone, Copy)]
 struct Part {
     call: (&'static str, usize, c_int, c_int),

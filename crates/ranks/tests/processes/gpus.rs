@@ -174,10 +174,10 @@ fn repeated(devices: &[Device]) -> Result<(), Failed> {
     equal(&results.concat(), &[8; 20])
 }
 
-/// What ranks that are processes are started for.
+/// The programs that ranks that are processes are started for.
 pub(crate) const PROGRAMS: [&str; 3] = ["meet", "some", "forever"];
 
-/// What a rank that is a process does.
+/// Runs the program of a rank that is a process.
 pub(crate) fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
     if program == "meet" {
         return Ok(format!("rank {} has come", rank.rank()));
@@ -376,7 +376,7 @@ fn with_fakes(folder: &Path, cases: &str) -> std::io::Result<Output> {
 /// Where this is set there is a case `planted::` that must fail.
 const PLANT: &str = "RIDGEPOINT_PLANT_WRONG_STREAM";
 
-/// What the fake driver says of it.
+/// The fake driver's text for it.
 const WRONG_STREAM: &str = "cuStreamSynchronize in context 1 with a stream of context 2";
 
 /// Rank 0 uses a stream of rank 1's device.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ranks::{Limits, World, run_process};
 use ridgepoint_driver::{Device, DeviceChoice};
 
-/// What a started process is to do, if it is a rank: the name of a program of the test.
+/// The variable that tells a started process what to do, if it is a rank: the name of a program of the test.
 pub(crate) const PROGRAM: &str = "RANKS_TEST_PROGRAM";
 const FOLDER: &str = "RANKS_TEST_FOLDER";
 const FAULT: &str = "RANKS_TEST_FAULT_MS";
@@ -25,7 +25,7 @@ pub(crate) struct Started {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) is_success: bool,
-    /// What it said last.
+    /// The last text that it printed.
     pub(crate) said: String,
     /// How long its end was waited for.
     pub(crate) waited: Duration,

@@ -1,4 +1,4 @@
-//! What the GPU's instructions do that round in a given direction, and others that no operator of
+//! The GPU's instructions that round in a given direction, and others that no operator of
 //! Rust stands for.
 
 mod exact;

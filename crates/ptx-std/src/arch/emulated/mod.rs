@@ -117,7 +117,7 @@ pub(crate) fn activemask() -> u32 {
     with_current(|lane| lane.hooks.active_mask(place))
 }
 
-/// What the lanes of `mask` brought that have not ended, 0 for the others.
+/// Returns what the lanes of `mask` brought that have not ended, 0 for the others.
 #[track_caller]
 fn exchange(operation: Operation, mask: u32, value: u64) -> Exchange {
     meet(operation, mask, value, Location::caller())

@@ -98,7 +98,7 @@ pub(crate) fn print(text: &[u8]) {
     unsafe { vprintf(c"%s".as_ptr(), arguments.as_ptr().cast()) };
 }
 
-/// What the compiler calls to compare slices: nothing else defines it for a GPU. ptx-builder leaves
+/// The function that the compiler calls to compare slices: nothing else defines it for a GPU. ptx-builder leaves
 /// it out where nothing calls it.
 ///
 /// # Safety

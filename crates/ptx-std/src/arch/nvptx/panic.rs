@@ -1,4 +1,4 @@
-//! What a panic does. Which of the three, `CudaBuilder::panics` says: it leaves a record, it has the driver
+//! The handlers of a panic. Which of the three, `CudaBuilder::panics` says: it leaves a record, it has the driver
 //! write a message, or it is a trap, and then nothing comes here.
 
 use core::intrinsics;
@@ -30,14 +30,14 @@ mod record {
 
     use super::super::registers;
 
-    /// What `cuda_loader::panic` reads.
+    /// The record that `cuda_loader::panic` reads.
     #[repr(C)]
     struct Record {
         /// 0 until all of it is written.
         complete: u32,
         block: [u32; 3],
         thread: [u32; 3],
-        /// What kind of panic it is: ptx-builder knows by the function that is called.
+        /// The kind of panic: ptx-builder knows it by the function that is called.
         kind: u32,
         /// Where the place lies: ptx-builder puts all of a module side by side.
         place: *const Location<'static>,

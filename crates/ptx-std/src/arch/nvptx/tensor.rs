@@ -1,4 +1,4 @@
-//! What Hopper adds: barriers in shared memory, copies of tensors, clusters, warpgroups.
+//! Hopper's additions: barriers in shared memory, copies of tensors, clusters, warpgroups.
 //!
 //! None is `nomem`: the compiler moves no memory access across them.
 

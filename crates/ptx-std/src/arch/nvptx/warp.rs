@@ -1,4 +1,4 @@
-//! What threads do together: barriers, fences, votes, shuffles, matches, reductions.
+//! Operations of threads together: barriers, fences, votes, shuffles, matches, reductions.
 
 use core::ops::{BitAnd, BitOr, BitXor};
 use core::panic::Location;
@@ -115,7 +115,7 @@ reductions! {
     reduce_xor = redux_xor BitXor::bitxor, u32;
 }
 
-/// What `redux` does, which came with sm_80: the values of the mask's lanes, one after the other, or
+/// Computes what `redux` does, which came with sm_80: the values of the mask's lanes, one after the other, or
 /// in five steps where all are there.
 #[inline(always)]
 fn by_shuffles(mask: u32, value: u32, combine: impl Fn(u32, u32) -> u32) -> u32 {

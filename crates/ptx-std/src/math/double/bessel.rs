@@ -125,7 +125,7 @@ fn wave(x: f64, quarters: u32, amplitude: &[f64], phase: &[f64]) -> f64 {
     Place::of(x).wave(quarters, amplitude, phase)
 }
 
-/// What the waves of all orders have in common, for x above 8.
+/// The part of the waves that all orders have in common, for x above 8.
 struct Place {
     x: f64,
     /// `1 / sqrt(x)`

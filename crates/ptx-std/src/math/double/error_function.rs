@@ -199,7 +199,7 @@ fn exp2_m1_least(x: f32) -> f32 {
 
 const POW2_M512: f64 = 7.458340731200207e-155;
 
-/// What [`LOG2_E`] leaves.
+/// The rest of log2(e) beyond [`LOG2_E`].
 const LOG2_E_REST: f64 = 2.0355273740931033e-17;
 
 /// From here on erf rounds to 1.

@@ -70,7 +70,7 @@ const ATANH: [f64; 8] = [
     0.33333333333331977,
 ];
 
-/// What `order` is at these numbers.
+/// The value of `order` at these numbers.
 const AT_QUARTER: f32 = f32::from_bits(0x3fd0_0000);
 const AT_ONE: f32 = f32::from_bits(0x3ff0_0000);
 /// The high word of 2^30.

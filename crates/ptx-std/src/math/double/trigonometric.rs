@@ -16,7 +16,7 @@ use crate::arch::float::Exact;
 /// From here on arguments are reduced after Payne and Hanek: three parts of pi no longer do.
 const LARGE: f64 = 1048576.0;
 
-/// What `PI` lacks.
+/// Pi without `PI`.
 const PI_TAIL: f64 = 1.2246467991473532e-16;
 
 /// Pi/2 in parts.

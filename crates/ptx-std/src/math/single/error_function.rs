@@ -144,7 +144,7 @@ fn at_most(x: f32, limit: f32) -> f32 {
 const POW2_23: f32 = 8388608.0;
 const POW2_M64: f32 = 5.421010862427522e-20;
 
-/// What [`LOG2_E`] leaves.
+/// The rest of log2(e) beyond [`LOG2_E`].
 const LOG2_E_REST: f32 = 1.925963e-08;
 
 /// From here on erf rounds to 1.

@@ -64,7 +64,7 @@ fn guess_rcbrt(x: f32, origin: u32) -> f32 {
     f32::from_bits(origin.wrapping_sub((x.to_bits() >> 16) * 0x5555))
 }
 
-/// What makes a subnormal number normal, and its cube root.
+/// The factor that makes a subnormal number normal, and its cube root.
 const TINY: (f32, f32) = (16_777_216.0, 256.0);
 
 #[inline]

@@ -10,7 +10,7 @@ use super::{Known, known, value};
 /// How many random arguments each function gets.
 const COUNT: usize = 50_000;
 
-/// What [`exact`] computes with.
+/// A number as the wider one that [`exact`] computes with.
 trait Wide {
     type Number;
     fn wide(self) -> Self::Number;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What a directed rounding must know besides the nearest number.
+/// The facts that a directed rounding must know besides the nearest number.
 #[derive(Clone, Copy)]
 pub(crate) struct Exact {
     /// The exact result, compared with the nearest number.

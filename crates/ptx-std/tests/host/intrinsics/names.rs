@@ -40,7 +40,7 @@ fn declared(source: &str) -> BTreeSet<String> {
     names
 }
 
-/// What the text starts with.
+/// Returns the identifier that the text starts with.
 fn identifier(text: &str) -> &str {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .next()

@@ -1,4 +1,4 @@
-//! What numbers consist of, what kind they are, and their neighbours, differences and remainders.
+//! The parts of numbers, their kinds, and their neighbours, differences and remainders.
 
 use super::numbers::{f32s, f64s};
 use super::{Known, infinity, known, minus_infinity, nan, stored, value};

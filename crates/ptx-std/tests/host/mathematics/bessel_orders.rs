@@ -77,7 +77,7 @@ const SMALL: &[(i32, f32, f64)] = &[
     (5000, 4876.091796875, 9.9998898279007488e-11),
 ];
 
-/// What is less than the smallest normal number, but not 0, is not taken for 0.
+/// Numbers below the smallest normal number, but not 0, are not taken for 0.
 #[test]
 fn small_values_of_high_orders() {
     for &(n, x, value) in SMALL {
