@@ -73,7 +73,7 @@ where
 /// y = a x + y
 struct Saxpy(Made);
 
-/// What y begins with.
+/// The first value of y's elements.
 const FIRST: f32 = 1.0;
 /// A launch adds the product of these.
 const X: f32 = 1.5;

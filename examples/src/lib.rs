@@ -1,4 +1,4 @@
-//! What the examples share: the command line, the device, and the line that says how fast it was.
+//! The common part of the examples: the command line, the device, and the line that says how fast it was.
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use clap::Parser;
 use ridgepoint_driver::{Device, DeviceChoice, Embedded, Prepared, Stream};
 use ridgepoint_harness::measure::{self, Runs};
 
-/// What every example's `main` returns.
+/// The result of every example's `main`.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
 /// `--device` and `--n`.

@@ -1,4 +1,4 @@
-//! What becomes of the examples' kernels: NVIDIA's tools show it without a GPU (setup.sh brings them).
+//! The machine code of the examples' kernels: NVIDIA's tools show it without a GPU (setup.sh brings them).
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn reductions_and_scans_have_no_generic_access() {
     }
 }
 
-/// What a thread executes up to its first load from global memory. It takes the first branch, or falls
+/// Returns what a thread executes up to its first load from global memory. It takes the first branch, or falls
 /// through it; later ones are those of the way it went, which all threads take that have an element.
 fn before_the_first_load(code: &str, taken: bool) -> Vec<&str> {
     let lines: Vec<&str> = code.lines().map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! What devices do that share a vector, each with a part of it: they write what the others need into the others' memory.
+//! Kernels of devices that share a vector, each with a part of it: they write what the others need into the others' memory.
 //!
 //! A number is handed over in one word, which is 0 until then ([`to_word`]): it says itself that it has come, so nothing else need
 //! be ordered with it, and no fence waits. Every device has three sets of words ([`SETS`]) and uses them in turns. A device sends

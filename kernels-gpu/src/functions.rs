@@ -45,7 +45,7 @@ functions! {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Scale<T> {
-    /// What each element is multiplied by.
+    /// The factor of each element.
     pub factor: T,
 }
 
@@ -53,7 +53,7 @@ pub struct Scale<T> {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Axpy<T> {
-    /// What each element of `x` is multiplied by.
+    /// The factor of each element of `x`.
     pub factor: T,
 }
 

@@ -83,9 +83,9 @@ impl Squares<1> for f32 {
 const SMALL: f64 = f64::from_bits((1023 - 511) << 52);
 /// Elements above `2^486` are large: so many squares as there is memory for do not overflow.
 const LARGE: f64 = f64::from_bits((1023 + 486) << 52);
-/// What small elements are multiplied by: `2^537`.
+/// The factor of small elements: `2^537`.
 const ENLARGE: f64 = f64::from_bits((1023 + 537) << 52);
-/// What large elements are multiplied by: `2^-538`.
+/// The factor of large elements: `2^-538`.
 const REDUCE: f64 = f64::from_bits((1023 - 538) << 52);
 
 /// The sums of medium, of small and of large elements.

@@ -1,4 +1,4 @@
-//! What power iteration needs beside the product and the norm: a matrix whose spectrum is known, and
+//! Kernels of power iteration beside the product and the norm: a matrix whose spectrum is known, and
 //! a look at how far the iteration is.
 
 use cuda_std::prelude::*;
@@ -32,7 +32,7 @@ pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, first_row: us
     }
 }
 
-/// What is known of `x` as an eigenvector of the matrix that makes `y` of it: to `seen`, Rayleigh's
+/// Writes what is known of `x` as an eigenvector of the matrix that makes `y` of it: to `seen`, Rayleigh's
 /// quotient `xᵀy / xᵀx`, the residual `‖y - quotient x‖ / ‖x‖`, and then `x` itself.
 ///
 /// # Safety

@@ -1,4 +1,4 @@
-//! What the kernels need of an element type.
+//! The requirements of the kernels on an element type.
 
 use core::ops::{Add, Div, Mul};
 

@@ -60,7 +60,7 @@ pub unsafe fn nrm2<const ILP: usize>(
 #[cfg(not(target_arch = "nvptx64"))]
 pub use host::{axpys, norms, scales};
 
-/// What the host needs to launch the kernels.
+/// The host's side: entries to launch the kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
     use cuda_std::launch::Entry;

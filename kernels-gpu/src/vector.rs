@@ -1,4 +1,4 @@
-//! What the host needs to launch the kernels over vectors and to check them.
+//! The host's side: entries to launch the kernels over vectors, and references to check them.
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::{distributed, elementwise, gemv, norm, normalize};
 pub trait Element: Float + Debug {
     /// Elements in 16 bytes.
     const WIDTH: usize;
-    /// What the squares of elements are added up in.
+    /// The type that squares of elements are added up in.
     type Sums: Copy + Send + Sync + 'static;
     /// How many sums those are.
     const SUMS: usize = size_of::<Self::Sums>() / size_of::<f64>();
@@ -80,7 +80,7 @@ plain!(Add Exp Gelu Mul Relu Sqrt);
 /// A factor or a divisor on the device, as [`Map`]'s function.
 pub struct Scalar<T>(PhantomData<T>);
 
-/// What a function is as a launch's argument.
+/// A function as a launch's argument.
 pub trait Argument: 'static {
     /// Its type.
     type Of<'a>;

@@ -1,4 +1,4 @@
-//! What a barrier in shared memory (`mbarrier`) takes that all threads of a block arrive and wait at.
+//! The time of a barrier in shared memory (`mbarrier`) that all threads of a block arrive and wait at.
 
 use cuda_std::mbarrier::{Barrier, Parity, fence_init};
 use cuda_std::misc::{clock, globaltimer};

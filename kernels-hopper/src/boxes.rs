@@ -128,7 +128,7 @@ fn word(i: u32) -> u32 {
     i.wrapping_mul(0x9E37_79B1) ^ 0x5555
 }
 
-/// What [`store_boxes()`] makes of word `i` of the tensor, in a launch of so many `blocks`.
+/// Returns what [`store_boxes()`] makes of word `i` of the tensor, in a launch of so many `blocks`.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn stored_word(i: u64, blocks: u64) -> u32 {
     let (number, place) = (i / u64::from(BOX_WORDS), i as u32 % BOX_WORDS);

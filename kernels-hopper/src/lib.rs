@@ -16,7 +16,7 @@ pub mod tensor;
 use cuda_std::warp::{FULL_MASK, WarpReductionOp, warp_reduce};
 use cuda_std::{thread, warp};
 
-/// What a thread moves at once, and a vector of an image of shared memory.
+/// The words that a thread moves at once, and a vector of an image of shared memory.
 pub type Piece = [u32; 4];
 
 /// Writes the wrapping sum of the `sum` of each lane to the warp's place.

@@ -194,7 +194,7 @@ pub unsafe fn warp_products<
 #[cfg(not(target_arch = "nvptx64"))]
 pub use host::{Resident, ResidentInWarps};
 
-/// What the host needs to launch the kernels.
+/// The host's side: entries to launch the kernels.
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
     use core::marker::PhantomData;
@@ -203,7 +203,7 @@ mod host {
 
     use super::*;
 
-    /// What a launch of [`products()`] with sums `S` takes: operands, steps, sums and clocks.
+    /// The signature of [`products()`] with sums `S`: operands, steps, sums and clocks.
     pub struct Resident<S>(PhantomData<S>);
 
     impl<S: 'static> Signature for Resident<S> {
@@ -215,7 +215,7 @@ mod host {
         );
     }
 
-    /// What a launch of [`warp_products()`] takes: both operands, steps, sums and clocks.
+    /// The signature of [`warp_products()`]: both operands, steps, sums and clocks.
     pub struct ResidentInWarps<T>(PhantomData<T>);
 
     impl<T: mma::Element + 'static> Signature for ResidentInWarps<T> {

@@ -1,4 +1,4 @@
-//! What is wrong with a site: its files are read as a browser would follow them.
+//! The faults of a site: its files are read as a browser would follow them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a site.
+/// The faults of a site.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// How many pages were read.
@@ -129,7 +129,7 @@ impl Site {
     }
 }
 
-/// What an address means in a folder of the site, unless it leads out of the site.
+/// Returns the path of an address in a folder of the site, unless it leads out of the site.
 fn inside(folder: &Path, address: &str) -> Option<PathBuf> {
     let mut path = folder.to_path_buf();
     for part in address.split('/') {

@@ -1,4 +1,4 @@
-//! What can be wrong with a product.
+//! The errors of a product.
 
 use ridgepoint_driver::DriverError;
 
@@ -15,7 +15,7 @@ pub enum GemmError {
         b: Size,
         /// Those of `C`.
         c: Size,
-        /// What does not fit.
+        /// The size that does not fit.
         reason: &'static str,
     },
 
@@ -28,14 +28,14 @@ pub enum GemmError {
         size: Size,
         /// Elements from one row to the next.
         pitch: usize,
-        /// What is wrong, with the actual value.
+        /// The fault, with the actual value.
         reason: String,
     },
 
     /// A bias does not fit to the result.
     #[error("a bias of {elements} elements for {columns} columns: one for each is expected")]
     Bias {
-        /// What it has.
+        /// The elements that it has.
         elements: usize,
         /// Those of `C`.
         columns: usize,

@@ -1,4 +1,4 @@
-//! What becomes of a product's sums.
+//! The steps from a product's sums to its elements.
 
 use cuda_std::launch::Slice;
 use cuda_std::{bf16, f16};
@@ -27,7 +27,7 @@ impl ResultElement for f64 {
     type Factor = f64;
 }
 
-/// What becomes of a sum before it is rounded and stored: `activation(alpha (A B) + beta C + bias)`.
+/// The steps from a sum to the element that is rounded and stored: `activation(alpha (A B) + beta C + bias)`.
 ///
 /// ```
 /// use gemm::{Activation, Finish};
@@ -36,13 +36,13 @@ impl ResultElement for f64 {
 /// assert_eq!((halved.beta, halved.bias.is_none()), (0.0, true));
 /// ```
 pub struct Finish<'a, R: ResultElement> {
-    /// What the product is multiplied by.
+    /// The factor of the product.
     pub alpha: R::Factor,
-    /// What the result's former elements are multiplied by. If it is 0, they do not matter, NaN included.
+    /// The factor of the result's former elements. If it is 0, they do not matter, NaN included.
     pub beta: R::Factor,
     /// An element for each column of the result, which is added to all of the column's elements.
     pub bias: Option<Slice<'a, R>>,
-    /// What is applied last.
+    /// The function that is applied last.
     pub activation: Activation,
 }
 

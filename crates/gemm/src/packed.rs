@@ -12,12 +12,12 @@ use crate::product::Element;
 
 /// Copies of rows begin at multiples of so many bytes: lines of the caches.
 const ALIGN: usize = 128;
-/// What tensor maps ask of the beginning of a matrix, and of the distance of its rows, in bytes.
+/// The alignment that tensor maps ask of the beginning of a matrix, and of the distance of its rows, in bytes.
 const MAP_ALIGN: usize = 16;
 /// Blocks along x: enough to fill a GPU. Each takes several rows.
 const MOST_BLOCKS: usize = 4096;
 
-/// What launches of [`pack`](gemm_kernels::pack::pack) take.
+/// The signature of [`pack`](gemm_kernels::pack::pack).
 struct Pack<U>(PhantomData<U>);
 
 impl<U: 'static> Signature for Pack<U> {

@@ -79,7 +79,7 @@ pub enum Kernel<R: ResultElement> {
     Fused(Entry<Fused<R>>),
 }
 
-/// What becomes of a product's sums.
+/// The treatment of a product's sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Epilogue {
     /// They are stored as they are, by copies: rows of the result begin and end at multiples of 16 bytes.
@@ -90,7 +90,7 @@ pub(crate) enum Epilogue {
     Fused,
 }
 
-/// What launches of [`gemm`](gemm_kernels::pipeline::gemm) take.
+/// The signature of [`gemm`](gemm_kernels::pipeline::gemm).
 pub struct Copied<R>(R);
 
 impl<R: ResultElement> Signature for Copied<R> {
@@ -103,7 +103,7 @@ impl<R: ResultElement> Signature for Copied<R> {
     );
 }
 
-/// What launches of [`fused`](gemm_kernels::pipeline::fused) take.
+/// The signature of [`fused`](gemm_kernels::pipeline::fused).
 pub struct Fused<R>(R);
 
 impl<R: ResultElement> Signature for Fused<R> {

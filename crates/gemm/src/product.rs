@@ -271,7 +271,7 @@ impl<'a, T: Element> Product<'a, T> {
     }
 }
 
-/// What is launched after operands have been copied.
+/// Returns the launch after operands have been copied.
 fn launch_of<'a, T: Element>(
     device: &'a Device,
     plan: &Plan<T>,

@@ -45,7 +45,7 @@ impl Sharing {
     }
 
     /// How long the product takes, in steps of a tile: turns in which each block has a tile, and one in which clusters may have one.
-    /// What the blocks of a cluster give each other takes as many steps as there are blocks: of 512 x 512 x 512 on an H200 a step
+    /// The exchange between the blocks of a cluster takes as many steps as there are blocks: of 512 x 512 x 512 on an H200 a step
     /// takes 1.0 us, and the exchange between two blocks 1.7, between four 3.4.
     fn cost(self, steps: u64) -> u64 {
         let share = u64::from(self.share);

@@ -1,4 +1,4 @@
-//! What the functions of ptx-std's floats compute on the host, for `scripts/gpu/mathematics-errors.py`.
+//! The results of ptx-std's functions of floats on the host, for `scripts/gpu/mathematics-errors.py`.
 //!
 //! ```text
 //! mathematics values FUNCTION f32|f64 < arguments > values

@@ -1,4 +1,4 @@
-//! What the functions have in common: a table of quadratic polynomials.
+//! The common part of the functions: a table of quadratic polynomials.
 
 /// `c0`, `c1` and `c2` of one part of the interval, `x` from 0 to 1 within it.
 pub struct Row(pub i32, pub i32, pub i16);

@@ -82,7 +82,7 @@ pub fn rcp(x: f32) -> f32 {
     scale * rcp_of_normal(scale * x)
 }
 
-/// What a divisor is multiplied by to be, with its reciprocal, a normal number.
+/// Returns the factor by which a divisor becomes, with its reciprocal, a normal number.
 #[inline]
 fn scale_of_divisor(y: f32) -> f32 {
     if y.abs() > POW2_126 {

@@ -50,7 +50,7 @@ pub enum Mask {
     Causal,
 }
 
-/// What `Q`, `K`, `V` and `O` have: `heads` x `sequence` x [`HEAD`] elements each, in row-major order.
+/// The sizes of `Q`, `K`, `V` and `O`: `heads` x `sequence` x [`HEAD`] elements each, in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Heads, of all batches. At least one.
@@ -152,7 +152,7 @@ impl Attention {
         })
     }
 
-    /// What the kernel takes.
+    /// Returns the kernel's arguments.
     pub fn arguments(&self) -> <Arguments as Signature>::Arguments<'_> {
         let map = |number: usize| self.maps.slice(number..=number);
         (map(0), map(1), map(2), map(3), self.shape.problem())

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use cuda_std::prelude::*;
 
-/// What all oscillators have in common. Passed by value, like any `repr(C)` structure.
+/// The parameters that all oscillators have in common. Passed by value, like any `repr(C)` structure.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Parameters {

@@ -42,7 +42,7 @@ pub enum LadderError {
     Size {
         /// `n` or `k`.
         axis: &'static str,
-        /// What was given.
+        /// The size that was given.
         size: u32,
         /// Which matrices' rows have as many elements.
         matrix: &'static str,
@@ -80,14 +80,14 @@ pub enum Step {
     Gemm,
 }
 
-/// What launches of the first step take.
+/// The signature of the first step.
 pub enum Pointers {}
 
 impl Signature for Pointers {
     type Arguments<'a> = (Slice<'a, bf16>, Slice<'a, bf16>, SliceMut<'a, bf16>, Sizes);
 }
 
-/// What those of the others take: the maps of `A` and `B`.
+/// The signature of the others: the maps of `A` and `B`.
 pub enum Maps {}
 
 impl Signature for Maps {

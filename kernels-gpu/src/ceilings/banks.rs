@@ -48,13 +48,13 @@ fn index(first: u32, j: u32) -> u32 {
     first % PART + j * PART
 }
 
-/// What word `i` of the array holds.
+/// Returns word `i` of the array.
 #[inline(always)]
 fn word(i: u32) -> u32 {
     i.wrapping_mul(0x9E37_79B1) ^ 0x5555
 }
 
-/// What each warp of a [`read_banks()`] launch writes.
+/// Returns what each warp of a [`read_banks()`] launch writes.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn banks_reference(stride: u32, passes: u32) -> u32 {
     let mut sum = 0u32;

@@ -1,4 +1,4 @@
-//! What a barrier of all threads of a grid takes, or of a block.
+//! The time of a barrier of all threads of a grid, or of a block.
 
 use cuda_std::cooperative::sync_grid;
 use cuda_std::misc::{clock, globaltimer};

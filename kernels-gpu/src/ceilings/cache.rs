@@ -91,7 +91,7 @@ fn shared_index(first: u32, j: u32) -> u32 {
     first % PART + j * PART
 }
 
-/// What vector `i` of the shared array holds.
+/// Returns vector `i` of the shared array.
 #[inline(always)]
 fn shared_words(i: u32) -> Words {
     [i, i ^ 0x5555, i.wrapping_mul(0x9E37_79B1), !i]

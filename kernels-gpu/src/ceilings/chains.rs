@@ -16,7 +16,7 @@ pub const LANES: u32 = 8;
 
 /// An operation that chains are made of.
 pub trait Operation: 'static {
-    /// What it works on.
+    /// The operands.
     type Value: Copy;
 
     /// Steps of a thread, over all its chains, between two looks at the loop's counter. These take
@@ -245,7 +245,7 @@ impl<O: Operation, const CHAINS: usize> Chains<O, CHAINS> {
 #[cfg(not(target_arch = "nvptx64"))]
 pub use host::{Chain, Measured, Variant};
 
-/// What the host needs to launch the kernels and to check them.
+/// The host's side: entries to launch the kernels, and references to check them.
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
     use core::marker::PhantomData;
@@ -254,7 +254,7 @@ mod host {
 
     use super::*;
 
-    /// What a launch of any kernel of this operation takes: lines, c, sums and clocks.
+    /// The signature of the kernels of this operation: lines, c, sums and clocks.
     pub struct Chain<O>(PhantomData<O>);
 
     impl<O: Operation> Signature for Chain<O> {
@@ -272,7 +272,7 @@ mod host {
         pub chains: u32,
         /// The kernel.
         pub entry: Entry<Chain<O>>,
-        /// What thread `lane` of a launch of so many `lines` writes to `sums`.
+        /// Returns what thread `lane` of a launch of so many `lines` writes to `sums`.
         pub reference: fn(lane: u32, lines: u32) -> f64,
     }
 

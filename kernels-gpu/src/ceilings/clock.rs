@@ -1,11 +1,11 @@
-//! What the multiprocessors' clocks show. Two readings around a launch tell at which clock it ran.
+//! The multiprocessors' clocks. Two readings around a launch tell at which clock it ran.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::atomic::mid::atomic_compare_and_swap_u64_device;
 use cuda_std::misc::{clock, globaltimer};
 use cuda_std::prelude::*;
 
-/// What a word holds that has not been written.
+/// The content of a word that has not been written.
 const UNWRITTEN: u64 = u64::MAX;
 
 /// The first block of each multiprocessor writes the cycles of its clock, and the nanoseconds of the

@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other: shuffles and votes, each of which waits for the one before. With one warp they
+//! Exchanges between the lanes of a warp: shuffles and votes, each of which waits for the one before. With one warp they
 //! show what one takes, and with many warps how many a multiprocessor does.
 
 use cuda_std::misc::{clock, globaltimer};
@@ -51,7 +51,7 @@ pub unsafe fn vote(lines: u32, values: *mut u32, clocks: *mut [u64; 2]) {
     unsafe { put(begun, u32::from(is_for), values, clocks) };
 }
 
-/// What thread `i` has before the first [`shuffle()`].
+/// Returns the value of thread `i` before the first [`shuffle()`].
 #[inline(always)]
 pub fn value(i: u32) -> u32 {
     i.wrapping_mul(0x9E37_79B1)

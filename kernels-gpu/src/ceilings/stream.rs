@@ -16,7 +16,7 @@ pub type Vector = [f32; 4];
 
 const WIDTH: usize = 4;
 
-/// What [`write()`] puts into element `i`: numbers from 1 to 2 without regularity, because data that
+/// Returns what [`write()`] puts into element `i`: numbers from 1 to 2 without regularity, because data that
 /// repeat take less power than others, and a GPU may then run at a higher clock.
 #[inline(always)]
 pub fn pattern(i: usize) -> f32 {

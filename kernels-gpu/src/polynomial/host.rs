@@ -1,4 +1,4 @@
-//! What the host needs to launch the kernels and to check them.
+//! The host's side: entries to launch the kernels, and references to check them.
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -24,7 +24,7 @@ pub const WIDTHS: [u32; 3] = [1, 2, 4];
 /// The numbers of vectors a thread that there are kernels for.
 pub const ILPS: [u32; 3] = [1, 2, 4];
 
-/// What a launch of any kernel of this family takes: x, y and k.
+/// The signature of the kernels of this family: x, y and k.
 pub struct Polynomial<T>(PhantomData<T>);
 
 impl<T: Element> Signature for Polynomial<T> {

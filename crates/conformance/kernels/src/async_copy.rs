@@ -23,7 +23,7 @@ struct Copies {
 }
 
 impl Copies {
-    /// What was copied for one thread.
+    /// Returns the words that were copied for one thread.
     unsafe fn read(&self, thread: usize) -> [u64; 4] {
         unsafe {
             [

@@ -3,14 +3,14 @@
 use cuda_std::prelude::*;
 use cuda_std::{ApproxFloat, FloatExt};
 
-/// What a kernel computes, as a word. Every NaN is the same one: sign and payload of the GPU's are
+/// A result of a kernel, as a word. Every NaN is the same one: sign and payload of the GPU's are
 /// its own.
 pub trait Word {
     /// The word.
     fn word(self) -> u64;
 }
 
-/// What no float's word is but a NaN's.
+/// The word of a NaN, and of no other float.
 pub const NAN: u64 = u64::MAX;
 
 impl Word for f32 {
@@ -58,7 +58,7 @@ macro_rules! groups {
         pub mod $group {
             use super::*;
 
-            /// What is computed from `x`, `y`, `z` and `n`.
+            /// The expressions that are computed from `x`, `y`, `z` and `n`.
             pub const RESULTS: [&str; [$(stringify!($result)),*].len()] = [$(stringify!($result)),*];
 
             /// The words of the results.
@@ -199,7 +199,7 @@ pub fn rsqrt<T: Float>(inputs: &[T], mut out: Output<T>) {
     }
 }
 
-/// What [`approximations()`] computes of a number and a divisor, in this order.
+/// The functions that [`approximations()`] computes of a number and a divisor, in this order.
 pub const APPROXIMATIONS: [&str; 10] = [
     "fast_sin",
     "fast_cos",

@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 
 use crate::float::Word;
 
-/// What a thread computes with: three numbers of each type.
+/// The numbers that a thread computes with: three of each type.
 pub type Input = ([f32; 3], [f64; 3], [i32; 3], [i64; 3]);
 
 /// For each group a module with the names of its functions, what they give, and its kernel. The
@@ -24,7 +24,7 @@ macro_rules! groups {
             pub mod $group {
                 use super::*;
 
-                /// What is computed.
+                /// The functions that are computed.
                 pub const RESULTS: [&str; [$($(stringify!($name)),*),*].len()] =
                     [$($(stringify!($name)),*),*];
 

@@ -28,7 +28,7 @@ unsafe fn places<T>(pointer: *const T, space: AddressSpace) -> [u64; 6] {
     }
 }
 
-/// What `places` says of a pointer to global, shared, constant and local memory.
+/// The words that `places` writes for a pointer to global, shared, constant and local memory.
 ///
 /// # Safety
 /// `out` has one element per thread.

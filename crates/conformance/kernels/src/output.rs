@@ -67,7 +67,7 @@ pub fn parameters(
     }
 }
 
-/// What an output says of its length: of one that is empty, and of one that is not.
+/// Writes what an output says of its length: of one that is empty, and of one that is not.
 #[kernel]
 pub fn lengths(empty: Output<u32>, mut out: Output<[u64; 4]>) {
     let of_all = [

@@ -3,7 +3,7 @@
 use cuda_std::packed::{Bf16x2, F16x2};
 use cuda_std::prelude::*;
 
-/// What a thread computes of its three registers.
+/// Returns the results of a thread for its three registers.
 pub fn results([a, b, c]: [u32; 3]) -> [u64; 14] {
     let halves = [a, b, c].map(F16x2::from_bits);
     let brains = [a, b, c].map(Bf16x2::from_bits);

@@ -8,7 +8,7 @@ use crate::support::{Case, launch};
 
 pub(crate) const CASES: &[Case] = &[("approx::errors", errors)];
 
-/// What a result may be.
+/// The promise on a result.
 enum Promise {
     /// This value, with an absolute error; exactly this where it is no finite `f32`.
     Near(f64, f64),

@@ -30,23 +30,23 @@ const BLOCKS: usize = 4;
 /// An operation on a cell.
 struct Operation<T> {
     name: &'static str,
-    /// What the cell holds at first.
+    /// The value of the cell at first.
     start: T,
-    /// What the thread of this index brings.
+    /// The operand of the thread of this index.
     operand: fn(u64) -> T,
-    /// What is in the cell after it, of what was there before and the operand.
+    /// The value of the cell after it, of the value before and the operand.
     apply: fn(T, T) -> T,
     outcome: Outcome,
 }
 
-/// What all threads' operations leave.
+/// The value that all threads' operations leave.
 #[derive(PartialEq)]
 enum Outcome {
     /// The same in whatever order they come.
     Same,
-    /// What the last one leaves.
+    /// That of the last one.
     OfTheLast,
-    /// What the last one leaves; each thread saw not what was there before but what came after.
+    /// That of the last one; each thread saw not the value before but the one after.
     OfTheLastSeenAfter,
 }
 use Outcome::{OfTheLast, OfTheLastSeenAfter, Same};

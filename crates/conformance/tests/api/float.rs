@@ -59,7 +59,7 @@ groups! {
     parts: parts_f32 parts_f64;
 }
 
-/// What is wrong with either precision.
+/// Returns the faults of either precision.
 fn both(single: Result<(), Failed>, double: Result<(), Failed>) -> Result<(), Failed> {
     let failures = [single, double].into_iter().filter_map(Result::err);
     let messages: Vec<String> = failures

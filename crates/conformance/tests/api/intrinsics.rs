@@ -32,7 +32,7 @@ pub(crate) fn names() -> Result<(), Failed> {
     }
 }
 
-/// What a group's kernel writes for each input.
+/// Returns what a group's kernel writes for each input.
 macro_rules! words {
     ($device:expr, $group:ident, $kernel:ident, $inputs:expr) => {{
         let columns: (Vec<_>, Vec<_>, Vec<_>, Vec<_>) = columns($inputs);
@@ -130,7 +130,7 @@ fn integer(i: u64) -> i64 {
     }
 }
 
-/// What an approximation should be of two numbers, and by how much it may differ; nothing where its
+/// Returns what an approximation should be of two numbers, and by how much it may differ; nothing where its
 /// error has no useful bound.
 type Approximated = fn(f64, f64) -> Option<(f64, f64)>;
 

@@ -11,7 +11,7 @@ pub(crate) const CASES: &[Case] = &[
     ("atomic::store_buffering", store_buffering),
 ];
 
-/// What a reader sees after the flag is what was written before it.
+/// A reader that sees the flag sees what was written before it.
 fn messages(device: &Device) -> Result<(), Failed> {
     const COUNT: u32 = 5000;
     macro_rules! sent {

@@ -1,4 +1,4 @@
-//! What kernels print and how they fail. The driver writes both to the process's own standard
+//! The output of kernels, and how they fail. The driver writes both to the process's own standard
 //! output and error, so a process of its own launches such a kernel.
 
 use std::env;
@@ -95,7 +95,7 @@ fn launch_task(kernel: &str, device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a process says that launches the kernel.
+/// Returns the output of a process that launches the kernel.
 fn process(kernel: &str, device: &Device) -> Result<Output, Failed> {
     let device = if device.properties().is_emulated() {
         "emulator"
@@ -108,7 +108,7 @@ fn process(kernel: &str, device: &Device) -> Result<Output, Failed> {
     Ok(output)
 }
 
-/// What a kernel prints that does not fail.
+/// Returns the output of a kernel that does not fail.
 fn printed(kernel: &str, device: &Device) -> Result<String, Failed> {
     let output = process(kernel, device)?;
     if !output.status.success() {

@@ -1,4 +1,4 @@
-//! What has the scope of the system, between devices that each have a host thread.
+//! Operations with the scope of the system, between devices that each have a host thread.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -149,7 +149,7 @@ fn says(launched: Result<(), DriverError>, expected: &str) -> Result<(), Failed>
     }
 }
 
-/// What each rank's host thread gives.
+/// Returns the result of each rank's host thread.
 fn each(
     ranks: usize,
     run: impl Fn(usize) -> Result<(), DriverError> + Sync,

@@ -1,4 +1,4 @@
-//! What the cases of all modules use.
+//! Helpers of the cases of all modules.
 
 use gpu_test::{Device, Failed};
 use ridgepoint_driver::LaunchConfig;
@@ -18,7 +18,7 @@ macro_rules! launch {
 }
 pub(crate) use launch;
 
-/// What the threads of a kernel write: `per_thread` words each.
+/// Returns what the threads of a kernel write: `per_thread` words each.
 macro_rules! words {
     ($device:expr, $entry:expr, $shape:expr, $per_thread:expr $(, $argument:expr)*) => {{
         let shape: ridgepoint_driver::LaunchConfig = $shape;

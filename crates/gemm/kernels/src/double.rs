@@ -40,7 +40,7 @@ const B_BYTES: u32 = COLUMNS * ROW_BYTES;
 /// One less than a multiprocessor has room for.
 const STAGES: u32 = 6;
 
-/// What tiles are aligned to, as their permutation asks.
+/// The alignment of tiles, as their permutation asks.
 const ALIGN: u32 = 1024;
 
 /// Dynamic shared memory of a block, with room to align it.
@@ -181,7 +181,7 @@ impl Work {
         }
     }
 
-    /// What the block does after so many tiles have been taken.
+    /// Returns the block's next work, after so many tiles have been taken.
     #[inline(always)]
     fn turn(self, taken: u32) -> Option<Turn> {
         let is_shared = taken >= self.shared;

@@ -75,9 +75,9 @@ pub trait Epilogue<T: Operand> {
 pub struct Copied<'a, R> {
     /// The result.
     pub map: &'a TensorMap,
-    /// What sums become, if they do not stay as they are.
+    /// The treatment of sums, if they do not stay as they are.
     pub finishing: Option<Finishing<R>>,
-    /// What the copies read.
+    /// The buffers that the copies read.
     pub buffers: Buffers,
 }
 
@@ -142,9 +142,9 @@ impl<T: Operand> Epilogue<T> for Copied<'_, T::Result> {
 pub struct Fused<R> {
     /// The result.
     pub result: *mut R,
-    /// What sums become.
+    /// The treatment of sums.
     pub finishing: Finishing<R>,
-    /// What warps turn sums into rows by.
+    /// The buffers by which warps turn sums into rows.
     pub buffers: Buffers,
 }
 

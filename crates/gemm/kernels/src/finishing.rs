@@ -1,4 +1,4 @@
-//! What sums become before they are rounded.
+//! The treatment of sums before they are rounded.
 
 use cuda_std::prelude::*;
 use cuda_std::wgmma::Accumulator;
@@ -89,7 +89,7 @@ impl<R: Stored> Finishing<R> {
     }
 }
 
-/// What finisheds of each of a lane's sums, from how far its column is from the lane's first one.
+/// Replaces each of a lane's sums by `finished` of it, given how far its column is from the lane's first one.
 #[inline(always)]
 fn each<N: Width>(values: &mut N::Registers<f32>, finished: impl Fn(u32, f32) -> f32) {
     unroll!(GROUP in 0..32 => {

@@ -98,7 +98,7 @@ pub trait Right<T: Operand> {
     /// The tile of this number.
     fn tile<const COLUMNS: u32>(tiles: Self::Tile, number: u32) -> Self::Tile;
 
-    /// What the instruction of this number along the inner dimension multiplies.
+    /// Returns the operand of the instruction of this number along the inner dimension.
     fn step<const STEP: u32>(tile: Self::Tile) -> Self::Tile;
 
     /// Starts to copy the running block's part of the tile whose first column and first element along the inner dimension these
@@ -201,6 +201,6 @@ impl<T: Half> Right<T> for ByRows {
     }
 }
 
-/// What a kernel multiplies: `N` columns at a time of elements of type `T`.
+/// The factors of a kernel: `N` columns at a time of elements of type `T`.
 pub trait Tile<T: Operand>: Width + Instruction<T> {}
 impl<T: Operand, N: Width + Instruction<T>> Tile<T> for N {}

@@ -1,4 +1,4 @@
-//! What a product is of.
+//! The sizes and factors of a product.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -20,13 +20,13 @@ pub struct Problem<F = f32> {
     pub k: u32,
     /// Elements of the result from one row to the next.
     pub pitch: u32,
-    /// What the product is multiplied by.
+    /// The factor of the product.
     pub alpha: F,
-    /// What the result's former elements are multiplied by; where it is 0 they are not read.
+    /// The factor of the result's former elements; where it is 0 they are not read.
     pub beta: F,
     /// Whether there is a bias, an element for each column: 1, or else 0.
     pub has_bias: u32,
-    /// What is applied at the end, an [`Activation`]'s number.
+    /// The function that is applied at the end, an [`Activation`]'s number.
     pub activation: u32,
 }
 

@@ -105,7 +105,7 @@ impl Case {
         }
     }
 
-    /// What becomes of a sum.
+    /// Returns the element that a sum becomes.
     fn finished(&self, sum: f64, former: f64, bias: f64) -> f64 {
         let [alpha, beta] = self.factors.map(f64::from);
         let former = if beta == 0.0 { 0.0 } else { beta * former };

@@ -77,7 +77,7 @@ fn the_commands_of_the_page_run() {
     );
 }
 
-/// What `cargo bench -p ridgepoint-gemm -- ..` prints in a folder, without a GPU.
+/// Returns what `cargo bench -p ridgepoint-gemm -- ..` prints in a folder, without a GPU.
 fn succeeds(folder: &Path, command: &str) -> String {
     let (start, arguments) = command.split_once(" -- ").expect("arguments");
     assert_eq!(

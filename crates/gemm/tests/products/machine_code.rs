@@ -1,9 +1,9 @@
-//! What `ptxas` makes of the kernels: tensor cores, nothing in local memory, registers as `setmaxnreg` deals them out.
+//! The machine code that `ptxas` makes of the kernels: tensor cores, nothing in local memory, registers as `setmaxnreg` deals them out.
 
 use cuda_builder::resources::Report;
 use ridgepoint::kernels::{machine_code, names};
 
-/// What a block of 384 threads begins with: 65,536 registers, in eights.
+/// The registers that each thread of a block of 384 begins with: of 65,536, in eights.
 const REGISTERS: u32 = 168;
 
 /// Those that copy operands, and multiply nothing.

@@ -76,7 +76,7 @@ where
     Ok(())
 }
 
-/// What is finished in registers, and stored by copies: by tiles of each kind.
+/// Products that are finished in registers, and stored by copies: by tiles of each kind.
 fn finished_copies<T>(device: &Device, orders: &[Order]) -> Result<(), Failed>
 where
     T: Element + Number,
@@ -381,7 +381,7 @@ fn special(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is refused before anything is launched, with sizes in the message.
+/// Products that are refused before anything is launched, with sizes in the message.
 fn refused() -> Result<(), Failed> {
     let device = Device::open(&DeviceChoice::Cpu, gemm::ptx())?;
     let x = device.buffer_filled(64 * 64, bf16::ONE)?;

@@ -1,11 +1,11 @@
-//! What elements are made from and compared as: for the tests, and for the workload of `benches/workloads`.
+//! The numbers that elements are made from and compared as: for the tests, and for the workload of `benches/workloads`.
 
 use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{bf16, f16};
 
 /// An element of a matrix.
 pub(crate) trait Number: Copy {
-    /// What rounding to it costs at most, relative to the value.
+    /// The greatest error of rounding to it, relative to the value.
     const UNIT: f64;
     /// By how much a sum of products may be off because it is rounded or cut off at each step, relative to the sum of their sizes.
     const SUM: f64 = 1.0 / 524_288.0;

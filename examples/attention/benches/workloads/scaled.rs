@@ -64,7 +64,7 @@ impl Workload for ScaledAttention {
     }
 }
 
-/// What is done beside the products of queries and keys that they see: products of whole blocks, and softmax.
+/// Returns the work beside the products of queries and keys that they see: products of whole blocks, and softmax.
 pub(crate) fn overhead(shape: Shape) -> Work {
     let (heads, sequence) = (f64::from(shape.heads), f64::from(shape.sequence));
     let tiles = (sequence / f64::from(QUERIES)).ceil();

@@ -62,7 +62,7 @@ pub struct Problem {
     pub heads: u32,
     /// Queries of a head, and keys.
     pub sequence: u32,
-    /// What scores are multiplied by, above 0: usually 1 over the root of [`HEAD`].
+    /// The factor of scores, above 0: usually 1 over the root of [`HEAD`].
     pub scale: f32,
 }
 
@@ -456,7 +456,7 @@ fn packed(weights: &[f32; 64]) -> [u32; 32] {
     packed
 }
 
-/// What a thread's two rows of scores see.
+/// The keys that a thread's two rows of scores see.
 struct View<M> {
     /// The first query of the warpgroup.
     first_query: u32,
@@ -495,7 +495,7 @@ impl<M: Mask> View<M> {
 
 /// Two rows per thread, each of which four threads share.
 struct Softmax {
-    /// What scores are multiplied by, as exponents of 2.
+    /// The factor of scores, as exponents of 2.
     scale: f32,
     /// The greatest scores so far.
     greatest: [f32; 2],

@@ -1,4 +1,4 @@
-//! What `ptxas` makes of the kernels: tensor cores, nothing in local memory, and weights that are computed while products are.
+//! The machine code of the kernels: tensor cores, nothing in local memory, and weights that are computed while products are.
 
 use cuda_builder::resources::Report;
 use ridgepoint::kernels::{machine_code, names};

@@ -14,7 +14,7 @@ pub mod wgmma;
 
 use bytemuck::{Pod, Zeroable};
 
-/// What a product is of: `m` rows and `n` columns of sums of `k` products each. `n` and `k` are multiples of 8.
+/// The sizes of a product: `m` rows and `n` columns of sums of `k` products each. `n` and `k` are multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Sizes {

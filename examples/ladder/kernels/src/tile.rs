@@ -1,4 +1,4 @@
-//! What the steps share: tiles in shared memory, and how sums leave registers.
+//! The common part of the steps: tiles in shared memory, and how sums leave registers.
 
 use cuda_std::packed::Bf16x2;
 use cuda_std::prelude::*;

@@ -1,9 +1,9 @@
-//! What `ptxas` makes of the steps: which tensor cores, which copies, and nothing in local memory.
+//! The machine code that `ptxas` makes of the steps: which tensor cores, which copies, and nothing in local memory.
 
 use ladder::Step;
 use ridgepoint::kernels::machine_code;
 
-/// What a step's machine code has, and what only later steps have.
+/// Returns the instructions of a step's machine code, and those that only later steps have.
 fn instructions(step: Step) -> (&'static [&'static str], &'static [&'static str]) {
     match step {
         Step::MmaSync => (

@@ -8,7 +8,7 @@ use pastey::paste;
 /// How often a reader looks for a message before it gives up.
 const PATIENCE: u32 = 100_000;
 
-/// What orders the message and its flag, as the kernels' `by` says.
+/// The ways to order the message and its flag, as the kernels' `by` says.
 pub const BY_RELEASE: u32 = 0;
 /// See [`BY_RELEASE`].
 pub const BY_SEQ_CST: u32 = 1;

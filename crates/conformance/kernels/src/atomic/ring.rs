@@ -9,11 +9,11 @@ use super::message::{BY_FENCES, BY_RELEASE, BY_SEQ_CST};
 /// Beside those: the flag is volatile, and there are fences.
 pub const BY_VOLATILE: u32 = 3;
 
-/// What a device has for the one before it.
+/// The memory that a device has for the one before it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Seat {
-    /// What is handed on.
+    /// The token that is handed on.
     pub token: u64,
     /// How often it has come.
     pub flag: u32,

@@ -15,7 +15,7 @@ pub struct Part {
     pub column: u32,
 }
 
-/// What becomes of sums.
+/// The treatment of sums.
 pub struct Finish {
     /// The result.
     pub result: *mut f64,
@@ -29,7 +29,7 @@ impl Finish {
     /// Stores a warp's sums.
     ///
     /// # Safety
-    /// What there is of the part is in the result, and nobody else touches it.
+    /// The elements of the part are in the result, and nobody else touches them.
     #[inline(always)]
     pub unsafe fn store(&self, sums: &Sums, part: Part) {
         let lane = Lane::running();
@@ -135,10 +135,10 @@ impl Finish {
 
 /// How two neighbours are read and written, as far as they are there.
 trait Access {
-    /// What is not there is 0.
+    /// Elements that are not there are 0.
     ///
     /// # Safety
-    /// What is there may be read.
+    /// Those that are there may be read.
     unsafe fn load(place: *const f64, are_there: [bool; 2]) -> [f64; 2];
 
     /// Writes what is there.
