@@ -4,7 +4,7 @@ use core::ops::{Add, Mul};
 
 use cuda_std::prelude::*;
 
-/// What the mean is computed in.
+/// The type that the mean is computed in.
 pub trait Real: Copy + Add<Output = Self> + Mul<Output = Self> + From<f32> + 'static {}
 impl Real for f32 {}
 impl Real for f64 {}
@@ -33,7 +33,7 @@ pub fn element(i: usize) -> f32 {
     (i % 7) as f32
 }
 
-/// What [`stencil`] makes of it: nothing at the edges.
+/// Returns the mean that [`stencil`] computes: nothing at the edges.
 pub fn mean(i: usize, n: usize) -> f64 {
     let (row, column) = (i / n, i % n);
     if row == 0 || column == 0 || row + 1 == n || column + 1 == n {
