@@ -344,9 +344,24 @@ fn a_regression_outside_the_noise_ends_with_1() {
     let csv = |name, rows: &[(&str, f64, f64)]| run_csv(folder.path(), name, rows);
     let before = csv("a.csv", &[("copy", 1.0, 0.1), ("fma", 2.0, 5.0)]);
     let same = csv("b.csv", &[("copy", 1.01, 0.1), ("fma", 2.08, 5.0)]);
+    let unknown = csv("e.csv", &[("fma", 2.08, 5.0)]);
     let slower = csv("c.csv", &[("copy", 1.05, 0.1), ("fma", 1.5, 0.1)]);
     let said = success(&ridgepoint(&["compare", &before, &same]));
-    assert!(said.contains("2 rows: 2 as fast as before"), "{said}");
+    assert!(
+        said.contains("2 rows: 1 as fast as before, 0 faster, 0 slower, 1 unknown"),
+        "{said}"
+    );
+    assert!(said.contains("unknown: the rows keep no samples"), "{said}");
+    let strict = ridgepoint(&["compare", &before, &same, "--strict"]);
+    assert_eq!(strict.status.code(), Some(1));
+    // A gate that could judge nothing fails.
+    let nothing = ridgepoint(&["compare", &unknown, &unknown]);
+    assert_eq!(nothing.status.code(), Some(1));
+    assert!(
+        text(&nothing.stderr).contains("1 row is not to be judged"),
+        "{}",
+        text(&nothing.stderr)
+    );
     let output = ridgepoint(&["compare", &before, &slower, "--tolerance", "3%"]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stdout);
@@ -368,6 +383,37 @@ fn a_regression_outside_the_noise_ends_with_1() {
     let none = ridgepoint(&["compare", &before, "/nonexistent.csv"]);
     assert!(text(&none.stderr).contains("cannot read /nonexistent.csv"));
     assert_eq!(none.status.code(), Some(3));
+}
+
+/// Both are this program, so that nothing is slower beyond what is tolerated; what either says of a wrong study is shown.
+#[test]
+fn two_programs_measure_in_turns() {
+    let this = support::ridgepoint().display().to_string();
+    let turns = [
+        "compare",
+        "--against",
+        &this,
+        "--rounds",
+        "2",
+        "--tolerance",
+        "1000000%",
+    ];
+    let study = [
+        "--", "roofline", "--device", "cpu", "--n", "64", "--k", "1,2", "--runs", "5",
+    ];
+    let said = success(&ridgepoint(&[&turns[..], &study].concat()));
+    assert!(said.contains("2 rows: 2 as fast as before"), "{said}");
+    let wrong = ridgepoint(&[&turns[..], &["--", "roofline", "--kernel", "nothing"]].concat());
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(
+        text(&wrong.stderr).contains("nothing"),
+        "{}",
+        text(&wrong.stderr)
+    );
+    let neither = ridgepoint(&["compare", "--against", "no-such-commit"]);
+    assert_eq!(neither.status.code(), Some(2));
+    let said = text(&neither.stderr);
+    assert!(said.contains("neither a file nor a commit"), "{said}");
 }
 
 #[test]
@@ -416,8 +462,11 @@ fn a_run_compares_itself_with_a_baseline() {
             .iter()
             .zip(row.iter())
             .map(|(name, cell)| match name {
-                "median_ms" => format!("{:.9}", cell.parse::<f64>().expect("a number") / 1000.0),
+                "median_ms" | "mean_ms" => {
+                    format!("{:.9}", cell.parse::<f64>().expect("a number") / 1000.0)
+                }
                 "rms_percent" => "0.1".to_owned(),
+                "samples_ms" => String::new(),
                 _ => cell.to_owned(),
             });
         writer.write_record(cells).expect("writable");

@@ -13,23 +13,26 @@ use super::lists::percent;
 use super::measure::Effort;
 use super::output::{formats, open_whole, target};
 use super::shared::Program;
-use super::{Failure, printed, streams};
-use crate::compare::{Change, Comparison, Merge, MergeOutput, Table, Verdict};
+use super::{Failure, against, printed, streams};
+use crate::compare::{
+    Change, Comparison, Devices, Merge, MergeOutput, Reason, Rules, Table, Verdict,
+};
 use crate::report::{Format, comparison_text, counted};
 
+// Clap does not fold the line.
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
+#[command(allow_negative_numbers = true, override_usage = USAGE)]
 pub(super) struct Arguments {
     /// Rows of the earlier run, CSV or JSON; - is standard input [default: measure now, and compare with the
     /// baseline]
-    #[arg(requires = "after", conflicts_with_all = MEASURED)]
+    #[arg(requires = "after", conflicts_with_all = MEASURED, conflicts_with = "against")]
     before: Option<PathBuf>,
 
     /// Rows of the later run, CSV or JSON; - is standard input
     after: Option<PathBuf>,
 
     /// Rows of an earlier run to compare with, CSV or JSON [default: those of the last `measure`]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "against")]
     baseline: Option<PathBuf>,
 
     /// Ignore differences up to this percentage
@@ -37,11 +40,25 @@ pub(super) struct Arguments {
     tolerance: f64,
 
     #[command(flatten)]
+    turns: against::Arguments,
+
+    /// Compare rows of different devices, too
+    #[arg(long)]
+    across_devices: bool,
+
+    /// Fail where a launch cannot be judged, too
+    #[arg(long)]
+    strict: bool,
+
+    #[command(flatten)]
     effort: Effort,
 
     #[command(flatten)]
     printed: printed::Arguments,
 }
+
+const USAGE: &str = "ridgepoint compare [OPTIONS] [BEFORE] [AFTER]
+       compare --against <BINARY|COMMIT> [-- <STUDY>...]";
 
 /// What there is of a measurement only.
 const MEASURED: [&str; 4] = ["baseline", "workloads", "device", "runs"];
@@ -74,15 +91,21 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         console.step();
         table
     };
-    let tolerance = arguments.tolerance;
+    let rules = arguments.rules();
     let of = |before: &Table, after: &Table| {
-        let comparison = Comparison::of(before, after, tolerance);
+        let comparison = Comparison::of(before, after, rules);
         comparison.map_err(Failure::failed)
     };
     if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
         let comparison = of(&read(before)?, &read(after)?)?;
         console.finish();
         return arguments.show(&comparison);
+    }
+    if arguments.turns.is_given() {
+        let [before, after] = arguments
+            .turns
+            .tables(program, &arguments.printed.console(arguments.turns.steps()))?;
+        return arguments.show(&of(&before, &after)?);
     }
     let measurement = arguments.effort.begin("", arguments.printed.target())?;
     let before = match &arguments.baseline {
@@ -103,12 +126,14 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
 #[derive(Serialize)]
 struct Row<'a> {
     launch: &'a str,
-    /// `same`, `faster`, `slower`, `missing` or `new`.
+    /// `same`, `faster`, `slower`, `unknown`, `missing` or `new`.
     verdict: &'static str,
     before_ms: Option<f64>,
     after_ms: Option<f64>,
     change_percent: Option<f64>,
     noise_percent: Option<f64>,
+    /// Why the verdict is `unknown`.
+    reason: Option<String>,
     flags: String,
 }
 
@@ -116,15 +141,12 @@ impl<'a> Row<'a> {
     fn of(change: &'a Change) -> Row<'a> {
         Row {
             launch: &change.launch,
-            verdict: match change.verdict {
-                Verdict::Same => "same",
-                Verdict::Faster => "faster",
-                Verdict::Slower => "slower",
-            },
+            verdict: change.verdict.name(),
             before_ms: Some(change.before_ms),
             after_ms: Some(change.after_ms),
             change_percent: Some(change.percent),
-            noise_percent: Some(change.noise_percent),
+            noise_percent: change.noise_percent,
+            reason: change.reason.as_ref().map(Reason::to_string),
             flags: change.flags.join(" "),
         }
     }
@@ -138,6 +160,7 @@ impl<'a> Row<'a> {
             after_ms: None,
             change_percent: None,
             noise_percent: None,
+            reason: None,
             flags: String::new(),
         }
     }
@@ -163,13 +186,43 @@ impl Arguments {
         let rows = Row::all(comparison);
         let text = |width| comparison_text(comparison, width);
         self.printed.show(&rows, &console, text)?;
-        judge(comparison)
+        judge(comparison, self.unjudged())
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            devices: match self.across_devices {
+                true => Devices::Any,
+                false => Devices::Same,
+            },
+            ..Rules::tolerating(self.tolerance)
+        }
+    }
+
+    fn unjudged(&self) -> Unjudged {
+        match self.strict {
+            true => Unjudged::Fails,
+            false => Unjudged::FailsAlone,
+        }
     }
 }
 
-/// Fails where a row became slower or is missing: the one failure that is a finding, and no trouble.
-pub(super) fn judge(comparison: &Comparison) -> Result<(), Failure> {
+/// When launches that cannot be judged are a finding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unjudged {
+    /// One is enough.
+    Fails,
+    /// When no other launch could be judged: a gate that had nothing to look at fails.
+    FailsAlone,
+}
+
+/// Fails where a launch became slower, is missing or cannot be judged: the one failure that is a finding, and no trouble.
+pub(super) fn judge(comparison: &Comparison, unjudged: Unjudged) -> Result<(), Failure> {
     let slower = comparison.with(Verdict::Slower).count();
+    let unknown = match comparison.with(Verdict::Unknown).count() {
+        count if unjudged == Unjudged::Fails || count == comparison.changes.len() => count,
+        _ => 0,
+    };
     let missing = comparison.only_before.len();
     let count = |count, what: &str| {
         let verb = if count == 1 { "is" } else { "are" };
@@ -179,6 +232,7 @@ pub(super) fn judge(comparison: &Comparison) -> Result<(), Failure> {
     let found: Vec<String> = slower
         .into_iter()
         .chain(count(missing, "missing"))
+        .chain(count(unknown, "not to be judged"))
         .collect();
     match found.is_empty() {
         true => Ok(()),

@@ -18,7 +18,7 @@ use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, printed};
 use crate::ceilings::cache_path;
-use crate::compare::{Comparison, Table};
+use crate::compare::{Comparison, Rules, Table};
 use crate::driver::DeviceChoice;
 use crate::measure::{Runs, Sampling};
 use crate::report::{Format, RunFacts, counted, terminal};
@@ -81,7 +81,8 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     // A file that another version wrote, or a disk has cut off, is as good as none.
     let before = kept.as_ref().and_then(|path| Table::read(path).ok());
     let after = Table::of_records(&records).map_err(Failure::failed)?;
-    let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
+    let comparison = before
+        .and_then(|before| Comparison::of(&before, &after, Rules::tolerating(TOLERANCE)).ok());
     let changes = comparison.iter().flat_map(|it| &it.changes);
     let change = |key: &str| changes.clone().find(|it| it.key == key);
     let changes: Vec<_> = after.keys().map(change).collect();

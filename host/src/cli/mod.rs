@@ -1,5 +1,6 @@
 //! The command line: arguments in, library calls, text out.
 
+mod against;
 mod ceilings;
 mod chart;
 mod charts;

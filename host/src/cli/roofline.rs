@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::ceilings::{known_ceilings, warn_of_small_arrays};
 use super::charts::{ChartFiles, ReportFile, chart_path};
-use super::compare::judge;
+use super::compare::{Unjudged, judge};
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
@@ -19,7 +19,7 @@ use super::output::{Outputs, target};
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, roofs, several, tracing};
 use crate::ceilings::Ceilings;
-use crate::compare::{Comparison, Table};
+use crate::compare::{Comparison, Rules, Table};
 use crate::driver::DeviceChoice;
 use crate::kernels::newest_report;
 use crate::links::load_links;
@@ -324,10 +324,14 @@ impl Arguments {
             return Ok(());
         };
         let after = Table::of_records(records).map_err(Failure::failed)?;
-        let comparison = Comparison::of(before, &after, self.tolerance.unwrap_or(TOLERANCE));
+        let comparison = Comparison::of(
+            before,
+            &after,
+            Rules::tolerating(self.tolerance.unwrap_or(TOLERANCE)),
+        );
         let comparison = comparison.map_err(Failure::failed)?;
         console.say(&comparison_text(&comparison, console.width()));
-        judge(&comparison)
+        judge(&comparison, Unjudged::FailsAlone)
     }
 
     fn plan(&self, is_emulated: bool) -> Result<Plan<'static>, Failure> {

@@ -1,10 +1,13 @@
 //! Why rows are not read, compared or merged.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use itertools::Itertools;
+
+use super::Table;
 
 /// Why a file is not compared, merged or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -132,19 +135,84 @@ impl fmt::Display for Torn {
     }
 }
 
-/// No launch was measured both before and after.
+/// Why two tables are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "nothing to compare: none of the {before} launches before is among the {after} after. The first \
-     before: {first_before}; the first after: {first_after}"
-)]
-pub struct NothingInCommon {
-    /// The rows before.
-    pub before: usize,
-    /// The rows after.
-    pub after: usize,
-    /// The first launch before.
-    pub first_before: String,
-    /// The first launch after.
-    pub first_after: String,
+#[non_exhaustive]
+pub enum NotComparable {
+    /// No launch was measured both before and after.
+    #[error(
+        "nothing to compare: none of the {before} launches before is among the {after} after. The first before: \
+         {first_before}; the nearest after has {difference}"
+    )]
+    NothingInCommon {
+        /// The rows before.
+        before: usize,
+        /// The rows after.
+        after: usize,
+        /// The first launch before.
+        first_before: String,
+        /// The columns in which the launch after that is most like it differs.
+        difference: String,
+    },
+    /// The rows are of different devices.
+    #[error(
+        "the rows before are of {before}, those after of {after}; --across-devices compares them nevertheless"
+    )]
+    Devices {
+        /// The devices before.
+        before: String,
+        /// The devices after.
+        after: String,
+    },
+}
+
+/// Fails where both tables name their devices, and not the same ones.
+pub(super) fn same_devices(before: &Table, after: &Table) -> Result<(), NotComparable> {
+    let devices = |table: &Table| -> BTreeSet<String> {
+        table
+            .rows
+            .iter()
+            .filter_map(|row| row.device.clone())
+            .collect()
+    };
+    let (before, after) = (devices(before), devices(after));
+    if before == after || before.is_empty() || after.is_empty() {
+        return Ok(());
+    }
+    let list = |devices: &BTreeSet<String>| devices.iter().join(" and ");
+    Err(NotComparable::Devices {
+        before: list(&before),
+        after: list(&after),
+    })
+}
+
+/// Names the columns in which the first launch before and the one after that is most like it differ.
+pub(super) fn nothing_in_common(before: &Table, after: &Table) -> NotComparable {
+    let first = before.rows.first();
+    let own: BTreeSet<&str> = first.iter().flat_map(|row| row.key.lines()).collect();
+    let others = after.rows.iter().map(|row| {
+        let theirs: BTreeSet<&str> = row.key.lines().collect();
+        let column = |part: &str| part.split(' ').next().unwrap_or_default().to_owned();
+        let columns: BTreeSet<String> = own
+            .symmetric_difference(&theirs)
+            .map(|part| column(part))
+            .collect();
+        (columns.len(), theirs, columns)
+    });
+    let nearest = others.min_by_key(|(count, ..)| *count);
+    let difference = nearest.map(|(_, theirs, columns)| {
+        let cell = |column: &String| {
+            let own = theirs
+                .iter()
+                .find(|part| part.split(' ').next() == Some(column));
+            own.map_or_else(|| format!("no {column}"), |part| (*part).to_owned())
+        };
+        columns.iter().map(cell).join(", ")
+    });
+    NotComparable::NothingInCommon {
+        before: before.rows.len(),
+        after: after.rows.len(),
+        first_before: first.map(|row| row.launch.clone()).unwrap_or_default(),
+        difference: difference.unwrap_or_default(),
+    }
 }

@@ -1,117 +1,237 @@
 //! Rows that were measured before: read, put into one file, and two runs side by side.
 
 mod error;
+mod interval;
 mod merge;
 mod rows;
 mod spread;
 mod table;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-pub use error::{NothingInCommon, TableError, Torn};
+pub use error::{NotComparable, TableError, Torn};
+use interval::{Interval, Intervals};
 pub use merge::{Merge, MergeOutput, Merged};
 pub use rows::{Cells, Rows};
 pub use spread::{Spread, spreads};
-use table::Measured;
 pub use table::Table;
+use table::{Measured, Run};
 
-/// Two rows of the same launch.
+/// A launch before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Change {
-    /// What the launch was.
+    /// The launch, for people.
     pub launch: String,
     /// The same, whatever the order of a table's columns is.
     #[serde(skip)]
     pub key: String,
-    /// Median time before.
+    /// Median time before, of all runs.
     pub before_ms: f64,
-    /// Median time after.
+    /// Median time after, of all runs.
     pub after_ms: f64,
     /// How much more time it takes, percent; negative where it is faster.
     pub percent: f64,
-    /// The difference that noise explains, percent: of two means with the rows' deviations, 95 times
-    /// in 100, or the noise floor that an A/A run has found, whichever is more.
-    pub noise_percent: f64,
-    /// What that means.
+    /// Half of the width of the interval that covers the change 95 times in 100, percent, or the noise floor that an A/A
+    /// run has found, whichever is more. `None` if there are too few samples for one.
+    pub noise_percent: Option<f64>,
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was to be said against either row.
+    /// Why the verdict is [`Verdict::Unknown`].
+    #[serde(serialize_with = "as_text")]
+    pub reason: Option<Reason>,
+    /// The flags of all rows of it.
     pub flags: Vec<String>,
 }
 
-/// What a difference means.
+/// The verdict on a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// No more than noise or the tolerance.
+    /// The whole interval lies within the tolerance.
     Same,
-    /// Faster by more.
+    /// The whole interval lies below it: faster.
     Faster,
-    /// Slower by more.
+    /// The whole interval lies above it: slower.
     Slower,
+    /// It cannot be told from these samples.
+    Unknown,
+}
+
+impl Verdict {
+    /// Returns the word for it in texts and rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why a launch cannot be judged.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// One side has fewer than 3 samples.
+    FewSamples {
+        /// The samples before.
+        before: f64,
+        /// The samples after.
+        after: f64,
+    },
+    /// The interval reaches from within the tolerance to outside of it.
+    Noise {
+        /// The samples that would tell, if they vary as these do.
+        samples: f64,
+    },
+    /// The rows have no samples, and the deviation of their means, outliers included, is too large.
+    NoSamples,
+    /// The times differ as the clock does.
+    Clock {
+        /// The clock before, MHz.
+        before: f64,
+        /// The clock after, MHz.
+        after: f64,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::FewSamples { before, after } => {
+                write!(
+                    formatter,
+                    "{before} and {after} samples; at least 3 each are needed"
+                )
+            }
+            Reason::Noise { samples } => {
+                write!(formatter, "about {samples} samples each would tell")
+            }
+            Reason::NoSamples => {
+                formatter.write_str("the rows keep no samples, and their deviation is too large")
+            }
+            Reason::Clock { before, after } => {
+                write!(
+                    formatter,
+                    "the clock was {before:.0} MHz, then {after:.0} MHz"
+                )
+            }
+        }
+    }
+}
+
+fn as_text<S: Serializer>(reason: &Option<Reason>, serializer: S) -> Result<S::Ok, S::Error> {
+    reason.as_ref().map(Reason::to_string).serialize(serializer)
+}
+
+/// What counts as a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Changes up to this are none, percent.
+    pub tolerance_percent: f64,
+    /// Which devices the rows may be of.
+    pub devices: Devices,
+}
+
+/// Which devices the rows of a comparison may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Devices {
+    /// The same before and after.
+    Same,
+    /// Any: the devices are what is compared.
+    Any,
+}
+
+impl Rules {
+    /// Returns the rules for runs on one device.
+    pub fn tolerating(percent: f64) -> Rules {
+        Rules {
+            tolerance_percent: percent,
+            devices: Devices::Same,
+        }
+    }
 }
 
 /// All rows of two tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Rows that both have.
+    /// Launches that both have.
     pub changes: Vec<Change>,
     /// Launches that only the first has.
     pub only_before: Vec<String>,
     /// Launches that only the second has.
     pub only_after: Vec<String>,
+    /// How the runs differ otherwise: devices, drivers, versions, clock limits.
+    pub notes: Vec<String>,
+}
+
+/// The rows of each launch, in the order in which the launches first occur.
+struct Launches<'a> {
+    order: Vec<&'a str>,
+    rows: HashMap<&'a str, Vec<&'a Measured>>,
+}
+
+impl<'a> Launches<'a> {
+    fn of(table: &'a Table) -> Launches<'a> {
+        let (mut order, mut rows) = (Vec::new(), HashMap::<&str, Vec<&Measured>>::new());
+        for row in &table.rows {
+            let same = rows.entry(row.key.as_str()).or_default();
+            if same.is_empty() {
+                order.push(row.key.as_str());
+            }
+            same.push(row);
+        }
+        Launches { order, rows }
+    }
+
+    /// The launches that the other table lacks, for people.
+    fn missing_in(&self, other: &Launches<'_>) -> Vec<String> {
+        let missing = self
+            .order
+            .iter()
+            .filter(|key| !other.rows.contains_key(**key));
+        missing
+            .map(|key| self.rows[*key][0].launch.clone())
+            .collect()
+    }
 }
 
 impl Comparison {
-    /// Pairs the rows of the same launch, those that occur several times in order.
+    /// Compares the rows of each launch; several rows of one are pooled, in whatever order they stand.
     ///
     /// # Errors
-    /// [`NothingInCommon`]: no launch is in both; it names the first of each.
-    pub fn of(
-        before: &Table,
-        after: &Table,
-        tolerance_percent: f64,
-    ) -> Result<Comparison, NothingInCommon> {
-        let mut unpaired: HashMap<&str, VecDeque<&Measured>> = HashMap::new();
-        for row in &after.rows {
-            unpaired.entry(&row.key).or_default().push_back(row);
+    /// [`NotComparable::Devices`]: the rows are of different devices, and the rules want the same;
+    /// [`NotComparable::NothingInCommon`]: no launch is in both.
+    pub fn of(before: &Table, after: &Table, rules: Rules) -> Result<Comparison, NotComparable> {
+        if rules.devices == Devices::Same {
+            error::same_devices(before, after)?;
         }
-        let mut changes = Vec::new();
-        let mut only_before = Vec::new();
-        for row in &before.rows {
-            let same_launch = unpaired.get_mut(row.key.as_str());
-            match same_launch.and_then(VecDeque::pop_front) {
-                Some(other) => changes.push(Change::of(row, other, tolerance_percent)),
-                None => only_before.push(row.launch.clone()),
-            }
-        }
-        // Of a launch that occurs several times, the last rows are those that are left.
-        let mut only_after = Vec::new();
-        for row in after.rows.iter().rev() {
-            let left = unpaired.get_mut(row.key.as_str());
-            if left.and_then(VecDeque::pop_back).is_some() {
-                only_after.push(row.launch.clone());
-            }
-        }
-        only_after.reverse();
+        let (old, new) = (Launches::of(before), Launches::of(after));
+        let mut intervals = Intervals::default();
+        let both = old
+            .order
+            .iter()
+            .filter_map(|key| Some((&old.rows[key], new.rows.get(key)?)));
+        let changes: Vec<Change> = both
+            .map(|(before, after)| Change::of(before, after, rules, &mut intervals))
+            .collect();
         if changes.is_empty() {
-            let first = |launches: &[String]| launches.first().cloned().unwrap_or_default();
-            return Err(NothingInCommon {
-                before: only_before.len(),
-                after: only_after.len(),
-                first_before: first(&only_before),
-                first_after: first(&only_after),
-            });
+            return Err(error::nothing_in_common(before, after));
         }
         Ok(Comparison {
             changes,
-            only_before,
-            only_after,
+            only_before: old.missing_in(&new),
+            only_after: new.missing_in(&old),
+            notes: before.facts.differences(&after.facts),
         })
     }
 
-    /// The rows with this verdict.
+    /// The launches with this verdict.
     pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
@@ -120,92 +240,107 @@ impl Comparison {
 }
 
 impl Change {
-    fn of(before: &Measured, after: &Measured, tolerance_percent: f64) -> Change {
-        /// Of a normal distribution, 95 percent lie within so many standard deviations.
-        const DEVIATIONS: f64 = 1.96;
-        let variance = |row: &Measured| row.rms_percent.powi(2) / row.samples;
-        let noise = DEVIATIONS * (variance(before) + variance(after)).sqrt();
-        let noise_percent = noise
-            .max(before.noise_floor_percent)
-            .max(after.noise_floor_percent);
-        let percent = 100.0 * (after.median_ms / before.median_ms - 1.0);
-        let verdict = if percent.abs() <= noise_percent.max(tolerance_percent) {
-            Verdict::Same
-        } else if percent > 0.0 {
-            Verdict::Slower
-        } else {
-            Verdict::Faster
-        };
-        let mut flags = [before.flags.clone(), after.flags.clone()].concat();
+    fn of(
+        before: &[&Measured],
+        after: &[&Measured],
+        rules: Rules,
+        intervals: &mut Intervals,
+    ) -> Change {
+        let runs =
+            |rows: &[&Measured]| -> Vec<Run> { rows.iter().map(|row| row.run.clone()).collect() };
+        let (old, new) = (runs(before), runs(after));
+        let rows = || before.iter().chain(after);
+        let floor = rows()
+            .map(|row| row.noise_floor_percent)
+            .fold(0.0, f64::max);
+        let interval = intervals.of(&old, &new);
+        let margin = (rules.tolerance_percent.max(floor) / 100.0).ln_1p();
+        let (verdict, reason) = verdict(interval, margin, &old, &new);
+        let (before_ms, after_ms) = (median(&old), median(&new));
+        let mut flags: Vec<String> = rows().flat_map(|row| row.flags.clone()).collect();
         flags.sort();
         flags.dedup();
         Change {
-            launch: before.launch.clone(),
-            key: before.key.clone(),
-            before_ms: before.median_ms,
-            after_ms: after.median_ms,
-            percent,
-            noise_percent,
+            launch: before[0].launch.clone(),
+            key: before[0].key.clone(),
+            before_ms,
+            after_ms,
+            percent: 100.0 * (after_ms / before_ms - 1.0),
+            noise_percent: interval.map(|interval| interval.half_percent().max(floor)),
             verdict,
+            reason,
             flags,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(rows: &[(&str, f64, f64)]) -> Table {
-        let row = |&(launch, median_ms, rms_percent): &(&str, f64, f64)| Measured {
-            launch: launch.to_owned(),
-            key: launch.to_owned(),
-            median_ms,
-            rms_percent,
-            samples: 10.0,
-            noise_floor_percent: 0.0,
-            flags: Vec::new(),
-        };
-        Table {
-            rows: rows.iter().map(row).collect(),
+/// Judges by where the interval lies; `margin` is the logarithm of the least ratio that counts.
+fn verdict(
+    interval: Option<Interval>,
+    margin: f64,
+    before: &[Run],
+    after: &[Run],
+) -> (Verdict, Option<Reason>) {
+    let samples = |runs: &[Run]| runs.iter().map(|run| run.samples).sum::<f64>();
+    let Some(Interval { low, high }) = interval else {
+        let (before, after) = (samples(before), samples(after));
+        return (Verdict::Unknown, Some(Reason::FewSamples { before, after }));
+    };
+    let verdict = if low > margin {
+        Verdict::Slower
+    } else if high < -margin {
+        Verdict::Faster
+    } else if low >= -margin && high <= margin {
+        return (Verdict::Same, None);
+    } else {
+        let keep_samples = |runs: &[Run]| runs.iter().all(|run| !run.samples_ms.is_empty());
+        if !keep_samples(before) || !keep_samples(after) {
+            return (Verdict::Unknown, Some(Reason::NoSamples));
         }
-    }
-
-    #[test]
-    fn differences_within_the_noise_or_the_tolerance_are_none() {
-        let before = table(&[
-            ("a", 1.0, 0.1),
-            ("b", 1.0, 10.0),
-            ("c", 1.0, 0.1),
-            ("d", 1.0, 0.1),
-        ]);
-        let after = table(&[
-            ("a", 1.02, 0.1),
-            ("b", 1.08, 10.0),
-            ("c", 1.05, 0.1),
-            ("d", 0.9, 0.1),
-        ]);
-        let verdicts = |tolerance| -> Vec<Verdict> {
-            let comparison = Comparison::of(&before, &after, tolerance).expect("rows in common");
-            comparison
-                .changes
-                .iter()
-                .map(|change| change.verdict)
-                .collect()
-        };
-        use Verdict::{Faster, Same, Slower};
-        assert_eq!(verdicts(3.0), [Same, Same, Slower, Faster]);
-        assert_eq!(verdicts(0.0), [Slower, Same, Slower, Faster]);
-        assert_eq!(verdicts(20.0), [Same; 4]);
-    }
-
-    #[test]
-    fn rows_are_paired_in_order_and_the_others_named() {
-        let before = table(&[("a", 1.0, 0.1), ("a", 2.0, 0.1), ("b", 1.0, 0.1)]);
-        let after = table(&[("c", 1.0, 0.1), ("a", 1.0, 0.1), ("a", 2.0, 0.1)]);
-        let comparison = Comparison::of(&before, &after, 1.0).expect("rows in common");
-        assert_eq!(comparison.with(Verdict::Same).count(), 2);
-        assert_eq!(comparison.only_before, ["b"]);
-        assert_eq!(comparison.only_after, ["c"]);
+        // The interval narrows with the root of the samples; half of the margin tells all but what lies just there.
+        let fewer = samples(before).min(samples(after));
+        let wanted = fewer * ((high - low) / margin.max(1e-3)).powi(2);
+        let samples = wanted.max(fewer + 1.0).ceil();
+        return (Verdict::Unknown, Some(Reason::Noise { samples }));
+    };
+    match clock(before).zip(clock(after)) {
+        Some((before, after))
+            if is_the_clocks((low + high) / 2.0, (before / after).ln(), margin) =>
+        {
+            (Verdict::Unknown, Some(Reason::Clock { before, after }))
+        }
+        _ => (verdict, None),
     }
 }
+
+/// Whether the clock, by which times would change so, explains the change.
+fn is_the_clocks(change: f64, clock: f64, margin: f64) -> bool {
+    clock.abs() > margin / 2.0 && (change - clock).abs() <= margin
+}
+
+/// The mean of the runs' clocks, where all know it.
+fn clock(runs: &[Run]) -> Option<f64> {
+    let clocks: Option<Vec<f64>> = runs.iter().map(|run| run.clock_mhz).collect();
+    clocks.map(|clocks| clocks.iter().sum::<f64>() / clocks.len() as f64)
+}
+
+/// The median of all samples; of the runs' medians where one has none.
+fn median(runs: &[Run]) -> f64 {
+    let has_all = runs.iter().all(|run| !run.samples_ms.is_empty());
+    let mut times: Vec<f64> = match has_all {
+        true => runs
+            .iter()
+            .flat_map(|run| run.samples_ms.iter().copied())
+            .collect(),
+        false => runs.iter().map(|run| run.median_ms).collect(),
+    };
+    times.sort_by(f64::total_cmp);
+    let middle = times.len() / 2;
+    match times.len() % 2 {
+        0 => (times[middle - 1] + times[middle]) / 2.0,
+        _ => times[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests;

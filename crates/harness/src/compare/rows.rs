@@ -353,7 +353,7 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// The columns of a row with their cells' text, as in the CSV: names in a list are words of a cell, an
-/// object's fields are columns of their own, and lists of samples are none.
+/// object's fields are columns of their own, and of lists of numbers the samples are one, as words.
 fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableError> {
     let Fields(fields) = serde_json::from_str(row.get()).map_err(|error| not_json(path, &error))?;
     let mut cells = Vec::with_capacity(fields.len());
@@ -363,7 +363,12 @@ fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableErr
             Value::String(text) => cells.push((name, text)),
             Value::Bool(_) | Value::Number(_) => cells.push((name, value.to_string())),
             Value::Array(values) => {
-                let words: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
+                let word = |value: &Value| match value {
+                    Value::String(text) => Some(text.clone()),
+                    Value::Number(number) if name == "samples_ms" => Some(number.to_string()),
+                    _ => None,
+                };
+                let words: Option<Vec<String>> = values.iter().map(word).collect();
                 cells.extend(words.map(|words| (name, words.join(" "))));
             }
             Value::Object(inner) => cells.extend(inner.iter().map(|(part, value)| {

@@ -30,7 +30,7 @@ pub fn spreads(alone: &[Table], together: &[Table]) -> Vec<Spread> {
         let times = |tables: &[Table]| -> Option<Vec<f64>> {
             tables
                 .iter()
-                .map(|table| Some(table.rows.get(place)?.median_ms))
+                .map(|table| Some(table.rows.get(place)?.run.median_ms))
                 .collect()
         };
         let (alone, together) = (times(alone)?, times(together)?);
@@ -56,20 +56,12 @@ pub fn spreads(alone: &[Table], together: &[Table]) -> Vec<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::table::Measured;
+    use crate::compare::tests::row;
 
     fn table(times: &[f64]) -> Table {
-        let row = |&median_ms: &f64| Measured {
-            launch: "k 1".to_owned(),
-            key: "k 1".to_owned(),
-            median_ms,
-            rms_percent: 0.1,
-            samples: 10.0,
-            noise_floor_percent: 0.0,
-            flags: Vec::new(),
-        };
         Table {
-            rows: times.iter().map(row).collect(),
+            rows: times.iter().map(|&time| row("k 1", &[time])).collect(),
+            ..Table::default()
         }
     }
 

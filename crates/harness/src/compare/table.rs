@@ -1,8 +1,13 @@
 //! Rows of a run, as far as they are compared.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use csv::StringRecord;
+use itertools::Itertools;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{Rows, TableError};
 use crate::driver::printable;
@@ -12,23 +17,36 @@ use crate::table::{Row, is_outcome};
 const SAMPLES: f64 = 10.0;
 
 /// Rows of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub(super) rows: Vec<Measured>,
+    pub(super) facts: Facts,
 }
 
 /// A row, as far as it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// What the launch was, for people.
+    /// The launch, for people.
     pub(super) launch: String,
-    /// The same, whatever the order of the columns is.
+    /// The launch's columns in a fixed order, a line each: cells have no ends of lines.
     pub(super) key: String,
-    pub(super) median_ms: f64,
-    pub(super) rms_percent: f64,
-    pub(super) samples: f64,
+    pub(super) device: Option<String>,
+    pub(super) run: Run,
     pub(super) noise_floor_percent: f64,
     pub(super) flags: Vec<String>,
+}
+
+/// The times of a launch in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Run {
+    pub(super) median_ms: f64,
+    pub(super) mean_ms: f64,
+    pub(super) rms_percent: f64,
+    /// How many samples those are of.
+    pub(super) samples: f64,
+    /// The samples, where the row keeps them.
+    pub(super) samples_ms: Vec<f64>,
+    pub(super) clock_mhz: Option<f64>,
 }
 
 impl Table {
@@ -51,7 +69,18 @@ impl Table {
             None if rows.is_empty() => Err(TableError::NoRows {
                 path: path.to_path_buf(),
             }),
-            None => Ok(Table { rows }),
+            None => Ok(Table {
+                rows,
+                facts: Facts::of(saved.runs()),
+            }),
+        }
+    }
+
+    /// Adds the rows of another run.
+    pub fn append(&mut self, other: Table) {
+        self.rows.extend(other.rows);
+        for (name, values) in other.facts.0 {
+            self.facts.0.entry(name).or_default().extend(values);
         }
     }
 
@@ -71,16 +100,24 @@ impl Table {
             let (names, cells) = (names.into_iter().collect(), cells.into_iter().collect());
             Columns::of(&names).measured(&cells, index + 1, Path::new("this run"))
         });
-        rows.collect::<Result<_, _>>().map(|rows| Table { rows })
+        let rows = rows.collect::<Result<_, _>>()?;
+        Ok(Table {
+            rows,
+            facts: Facts::default(),
+        })
     }
 }
 
 /// Where a table has what is compared.
 struct Columns {
     launch: Vec<(String, usize)>,
+    device: Option<usize>,
     median_ms: Option<usize>,
+    mean_ms: Option<usize>,
     rms_percent: Option<usize>,
     samples: Option<usize>,
+    samples_ms: Option<usize>,
+    clock_mhz: Option<usize>,
     noise_floor_percent: Option<usize>,
     flags: Option<usize>,
 }
@@ -94,9 +131,13 @@ impl Columns {
             launch: launch
                 .map(|(place, name)| (name.to_owned(), place))
                 .collect(),
+            device: place("device"),
             median_ms: place("median_ms"),
+            mean_ms: place("mean_ms"),
             rms_percent: place("rms_percent"),
             samples: place("samples"),
+            samples_ms: place("samples_ms"),
+            clock_mhz: place("clock_mhz"),
             noise_floor_percent: place("noise_floor_percent"),
             flags: place("flags"),
         }
@@ -122,18 +163,48 @@ impl Columns {
             })
         };
         let optional = |place: Option<usize>| row.get(place?)?.parse().ok();
-        let flags = self.flags.and_then(|place| row.get(place));
-        let flags = printable(flags.unwrap_or_default());
+        let text = |place: Option<usize>| {
+            place
+                .and_then(|place| row.get(place))
+                .filter(|it| !it.is_empty())
+        };
+        let flags = printable(text(self.flags).unwrap_or_default());
         let (launch, key) = self.launch(row);
+        let median_ms = needed(self.median_ms, "median_ms")?;
+        let samples_ms =
+            self.samples_ms(text(self.samples_ms).unwrap_or_default(), number, path)?;
         Ok(Measured {
             launch,
             key,
-            median_ms: needed(self.median_ms, "median_ms")?,
-            rms_percent: needed(self.rms_percent, "rms_percent")?,
-            samples: optional(self.samples).unwrap_or(SAMPLES),
+            device: text(self.device).map(|device| printable(device).into_owned()),
+            run: Run {
+                median_ms,
+                mean_ms: optional(self.mean_ms).unwrap_or(median_ms),
+                rms_percent: needed(self.rms_percent, "rms_percent")?,
+                samples: optional(self.samples).unwrap_or(SAMPLES),
+                samples_ms,
+                clock_mhz: optional(self.clock_mhz),
+            },
             noise_floor_percent: optional(self.noise_floor_percent).unwrap_or(0.0),
             flags: flags.split_whitespace().map(str::to_owned).collect(),
         })
+    }
+
+    fn samples_ms(&self, cell: &str, number: usize, path: &Path) -> Result<Vec<f64>, TableError> {
+        let times = cell.split_whitespace().map(|word| {
+            let time = word
+                .parse()
+                .ok()
+                .filter(|it: &f64| *it > 0.0 && it.is_finite());
+            time.ok_or_else(|| TableError::Value {
+                path: path.to_path_buf(),
+                row: number,
+                column: "samples_ms",
+                cell: word.to_owned(),
+                wanted: "finite numbers above 0",
+            })
+        });
+        times.collect()
     }
 
     /// `kernel copy, n 1024 ..`, the first axis last, and the same in a fixed order.
@@ -141,7 +212,7 @@ impl Columns {
         let named = self.launch.iter().map(|(name, place)| (name, &row[*place]));
         let known = named.filter(|(_, cell)| !cell.is_empty());
         let mut parts: Vec<String> = known
-            .map(|(name, cell)| format!("{name} {}", printable(cell)))
+            .map(|(name, cell)| format!("{name} {}", typed(cell)))
             .collect();
         let mut sorted = parts.clone();
         sorted.sort();
@@ -150,6 +221,76 @@ impl Columns {
             parts.rotate_left(1);
         }
         parts.sort_by_key(|part| !is_named(part));
-        (parts.join(", "), sorted.join(", "))
+        (parts.join(", "), sorted.join("\n"))
     }
+}
+
+/// Returns a cell's value as text: the same number is the same text, and no text has an end of a line.
+fn typed(cell: &str) -> Cow<'_, str> {
+    if cell.parse::<u64>().is_ok() || cell.parse::<i64>().is_ok() {
+        return Cow::Borrowed(cell);
+    }
+    match cell.parse::<f64>() {
+        Ok(number) if number.is_finite() => Cow::Owned(number.to_string()),
+        _ => printable(cell),
+    }
+}
+
+/// What the runs of a table say of themselves, and a comparison names where it differs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Facts(BTreeMap<&'static str, BTreeSet<String>>);
+
+/// A run's facts by the places that JSON has them in.
+const FACTS: [(&str, &str); 4] = [
+    ("CUDA version of the driver", "/device/gpu/cuda_version"),
+    ("clock limit, Hz,", "/device/gpu/clock_hz"),
+    ("Ridgepoint", "/version"),
+    ("commit", "/commit"),
+];
+
+impl Facts {
+    fn of(runs: &[Box<RawValue>]) -> Facts {
+        let mut facts = Facts::default();
+        let runs = runs
+            .iter()
+            .filter_map(|run| serde_json::from_str::<Value>(run.get()).ok());
+        for run in runs {
+            for (name, place) in FACTS {
+                let found = run.pointer(place).filter(|it| !it.is_null());
+                facts.0.entry(name).or_default().extend(found.map(fact));
+            }
+        }
+        facts
+    }
+
+    /// Names each fact that both know and that is not the same.
+    pub(super) fn differences(&self, after: &Facts) -> Vec<String> {
+        let both = self
+            .0
+            .iter()
+            .filter_map(|(name, before)| Some((name, before, after.0.get(name)?)));
+        let differing = both.filter(|(_, before, after)| {
+            !before.is_empty() && !after.is_empty() && before != after
+        });
+        let list = |values: &BTreeSet<String>| values.iter().join(" and ");
+        differing
+            .map(|(name, before, after)| {
+                format!(
+                    "another {name}: {} before, {} after",
+                    list(before),
+                    list(after)
+                )
+            })
+            .collect()
+    }
+}
+
+/// Returns a fact as text: text as it is, and the numbers of a version with points between them.
+fn fact(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().join("."),
+        other => other.to_string(),
+    };
+    printable(&text).into_owned()
 }

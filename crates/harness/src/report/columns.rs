@@ -79,9 +79,18 @@ impl Row for Record {
             known("gpu", self.gpu),
             cell("device", &self.device),
             cell("checked", self.checked),
+            samples(&self.samples_ms),
         ]);
         cells
     }
+}
+
+/// Every sample, so that runs can be compared by more than their means.
+fn samples(ms: &[f64]) -> Cell {
+    cell(
+        "samples_ms",
+        ms.iter().map(|ms| format!("{ms:.6}")).join(" "),
+    )
 }
 
 impl Row for OccupancyRecord {

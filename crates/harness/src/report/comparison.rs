@@ -4,7 +4,7 @@ use super::counted;
 use crate::compare::{Comparison, Spread, Verdict};
 use crate::table::{self, Look, Width};
 
-/// A table of the rows that changed, and how many did not.
+/// Returns a table of the launches that changed or cannot be judged, and how many did not change.
 pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
     let header = [
         "launch",
@@ -25,10 +25,12 @@ pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
             format!("{:.4}", change.before_ms),
             format!("{:.4}", change.after_ms),
             format!("{:+.2} %", change.percent),
-            format!("{:.2} %", change.noise_percent),
-            match change.verdict {
-                Verdict::Slower => "slower".to_owned(),
-                _ => "faster".to_owned(),
+            change
+                .noise_percent
+                .map_or_else(String::new, |noise| format!("{noise:.2} %")),
+            match &change.reason {
+                Some(reason) => format!("{}: {reason}", change.verdict.name()),
+                None => change.verdict.name().to_owned(),
             },
             change.flags.join(" "),
         ]
@@ -52,13 +54,20 @@ pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
             text.push_str(&format!("only {which}: {launch}\n"));
         }
     }
-    text + &format!(
+    for note in &comparison.notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    text += &format!(
         "{}: {} as fast as before, {} faster, {} slower",
         counted(comparison.changes.len() as u64, "row"),
         count(Verdict::Same),
         count(Verdict::Faster),
         count(Verdict::Slower)
-    )
+    );
+    match count(Verdict::Unknown) {
+        0 => text,
+        unknown => format!("{text}, {unknown} unknown"),
+    }
 }
 
 /// A table of how launches differ from GPU to GPU.

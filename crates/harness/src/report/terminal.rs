@@ -445,6 +445,7 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>], width: Width) -
 fn change_text(change: &Change) -> String {
     match change.verdict {
         Verdict::Same => "none".to_owned(),
+        Verdict::Unknown => "unknown".to_owned(),
         Verdict::Faster | Verdict::Slower => format!("{:+.1} %", change.percent),
     }
 }

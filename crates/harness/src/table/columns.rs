@@ -159,7 +159,7 @@ pub(crate) static COLUMNS: [Column; 72] = [
     plain("in_flight_provided"),
     plain("in_flight_unit"),
     plain("local_bytes"),
-    // Of JSON alone.
     plain("samples_ms"),
+    // Of JSON alone.
     plain("samples_clock_hz"),
 ];

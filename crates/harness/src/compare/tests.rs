@@ -1,0 +1,184 @@
+//! The gate's answers for rows of known samples.
+
+use super::*;
+
+/// A row of a launch with these samples.
+pub(super) fn row(launch: &str, samples_ms: &[f64]) -> Measured {
+    let count = samples_ms.len() as f64;
+    let mean_ms = samples_ms.iter().sum::<f64>() / count;
+    let squares: f64 = samples_ms.iter().map(|ms| (ms - mean_ms).powi(2)).sum();
+    let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+    let mut sorted = samples_ms.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Measured {
+        launch: launch.to_owned(),
+        key: launch.to_owned(),
+        device: Some("CPU emulator".to_owned()),
+        run: Run {
+            median_ms: sorted[sorted.len() / 2],
+            mean_ms,
+            rms_percent: 100.0 * deviation / mean_ms,
+            samples: count,
+            samples_ms: samples_ms.to_vec(),
+            clock_mhz: None,
+        },
+        noise_floor_percent: 0.0,
+        flags: Vec::new(),
+    }
+}
+
+fn table(rows: Vec<Measured>) -> Table {
+    Table {
+        rows,
+        ..Table::default()
+    }
+}
+
+/// Twenty samples around a time, 0.1 % to both sides, without chance.
+fn around(ms: f64) -> Vec<f64> {
+    let step = |index: i32| f64::from(index * 7 % 20 - 10) * 1e-4;
+    (0..20).map(|index| ms * (1.0 + step(index))).collect()
+}
+
+fn one(before: &[Measured], after: &[Measured]) -> Change {
+    let (before, after) = (table(before.to_vec()), table(after.to_vec()));
+    let comparison =
+        Comparison::of(&before, &after, Rules::tolerating(3.0)).expect("rows in common");
+    comparison.changes.into_iter().next().expect("a launch")
+}
+
+#[test]
+fn changes_beyond_the_tolerance_are_told_in_both_directions() {
+    let verdict = |after: f64| one(&[row("a", &around(1.0))], &[row("a", &around(after))]).verdict;
+    assert_eq!(verdict(1.0), Verdict::Same);
+    assert_eq!(verdict(1.02), Verdict::Same);
+    assert_eq!(verdict(1.05), Verdict::Slower);
+    assert_eq!(verdict(0.95), Verdict::Faster);
+}
+
+#[test]
+fn an_outlier_hides_no_change() {
+    for (slower, outlier) in [(1.1, 3.0), (1.25, 5.0), (1.5, 15.0), (2.0, 60.0)] {
+        let mut after = around(slower);
+        after[7] = outlier;
+        let change = one(&[row("a", &around(1.0))], &[row("a", &after)]);
+        assert_eq!(change.verdict, Verdict::Slower, "{change:?}");
+    }
+}
+
+#[test]
+fn rows_without_samples_are_judged_by_their_means_or_not_at_all() {
+    let without = |samples: &[f64]| {
+        let mut row = row("a", samples);
+        row.run.samples_ms.clear();
+        row
+    };
+    let slower = one(&[without(&around(1.0))], &[without(&around(1.5))]);
+    assert_eq!(slower.verdict, Verdict::Slower);
+    let mut outlier = around(1.5);
+    outlier[3] = 60.0;
+    let unknown = one(&[without(&around(1.0))], &[without(&outlier)]);
+    assert_eq!(
+        (unknown.verdict, unknown.reason),
+        (Verdict::Unknown, Some(Reason::NoSamples))
+    );
+}
+
+#[test]
+fn noise_and_few_samples_are_unknown_and_say_what_is_missing() {
+    let noisy = |shift: i32| -> Vec<f64> {
+        (0..10)
+            .map(|it| 1.0 + f64::from((it * 7 + shift) % 10) / 20.0)
+            .collect()
+    };
+    let change = one(&[row("a", &noisy(0))], &[row("a", &noisy(3))]);
+    let Some(Reason::Noise { samples }) = change.reason else {
+        panic!("{change:?}");
+    };
+    assert!(samples > 10.0);
+    let change = one(&[row("a", &[1.0, 1.0])], &[row("a", &around(2.0))]);
+    let few = Reason::FewSamples {
+        before: 2.0,
+        after: 20.0,
+    };
+    assert_eq!(
+        (change.verdict, change.reason),
+        (Verdict::Unknown, Some(few))
+    );
+}
+
+#[test]
+fn repeated_launches_are_pooled_in_any_order() {
+    let (fast, slow, other) = (
+        row("a", &around(1.0)),
+        row("a", &around(1.1)),
+        row("b", &around(3.0)),
+    );
+    let before = table(vec![fast.clone(), other.clone(), slow.clone()]);
+    let after = table(vec![slow.clone(), fast.clone(), other]);
+    let comparison =
+        Comparison::of(&before, &after, Rules::tolerating(3.0)).expect("rows in common");
+    assert_eq!(comparison.changes.len(), 2);
+    assert_eq!(
+        comparison
+            .with(Verdict::Slower)
+            .chain(comparison.with(Verdict::Faster))
+            .count(),
+        0
+    );
+    // Runs that differ by 10 % say that 10 % is no change.
+    let change = one(&[fast.clone(), slow.clone()], &[slow.clone(), slow]);
+    assert_eq!(change.verdict, Verdict::Unknown);
+    let twice = row("a", &around(2.0));
+    let change = one(&[fast.clone(), fast], &[twice.clone(), twice]);
+    assert_eq!(change.verdict, Verdict::Slower);
+}
+
+#[test]
+fn a_change_that_the_clock_explains_is_unknown() {
+    let at = |ms: f64, clock_mhz: f64| {
+        let mut row = row("a", &around(ms));
+        row.run.clock_mhz = Some(clock_mhz);
+        row
+    };
+    let change = one(&[at(1.0, 1980.0)], &[at(1.1, 1800.0)]);
+    let clock = Reason::Clock {
+        before: 1980.0,
+        after: 1800.0,
+    };
+    assert_eq!(
+        (change.verdict, change.reason),
+        (Verdict::Unknown, Some(clock))
+    );
+    assert_eq!(
+        one(&[at(1.0, 1980.0)], &[at(1.3, 1800.0)]).verdict,
+        Verdict::Slower
+    );
+}
+
+#[test]
+fn other_devices_are_refused_and_nothing_in_common_names_the_column() {
+    let own = row("kernel copy\nn 1024", &around(1.0));
+    let other = Measured {
+        device: Some("NVIDIA A100".to_owned()),
+        ..own.clone()
+    };
+    let (before, after) = (table(vec![own.clone()]), table(vec![other]));
+    let rules = Rules::tolerating(3.0);
+    let refused = Comparison::of(&before, &after, rules).expect_err("two devices");
+    assert!(
+        matches!(refused, NotComparable::Devices { .. }),
+        "{refused}"
+    );
+    let rules = Rules {
+        devices: Devices::Any,
+        ..rules
+    };
+    assert!(Comparison::of(&before, &after, rules).is_ok());
+    let longer = table(vec![row("kernel copy\nn 2048", &around(1.0))]);
+    let refused = Comparison::of(&before, &longer, rules).expect_err("another n");
+    assert!(
+        refused.to_string().contains("the nearest after has n 2048"),
+        "{refused}"
+    );
+}
