@@ -10,7 +10,7 @@
 //! - **Runs that repeat a launch**: their samples are pooled, and the interval covers Student's interval of the runs'
 //!   medians, too, so that what varies from run to run is no change.
 //!
-//! `scripts/gate-rates.py` draws samples and prints the rates of false alarms and of changes found.
+//! `scripts/checks/gate-rates.py` draws samples and prints the rates of false alarms and of changes found.
 
 use std::collections::HashMap;
 

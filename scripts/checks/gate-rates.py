@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rates of false alarms and of changes found by `ridgepoint compare`, from drawn samples.
 
-    scripts/gate-rates.py [RIDGEPOINT] [--pairs 2000] [--seed 1]
+    scripts/checks/gate-rates.py [RIDGEPOINT] [--pairs 2000] [--seed 1]
 
 Draws pairs of launches from one distribution, makes the second one slower by 0, 3, 5, 10 and 25 %, and prints how many
 of them are called changed, slower or unknown at the default tolerance of 3 %. RIDGEPOINT is the program, by default that
