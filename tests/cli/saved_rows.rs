@@ -94,6 +94,44 @@ fn a_gate_with_nothing_to_compare_fails() {
     assert_says(&compare("good.csv", "other.csv"), FAILED, &parts);
 }
 
+/// Cells are found by their column's name: other tools' files that say a name twice are refused, not mixed up.
+#[test]
+fn a_name_that_occurs_twice_is_refused() {
+    let folder = folder_with(&[
+        (
+            "nvbench.csv",
+            "Benchmark,CPU Time,Noise (%),GPU Time,Noise (%)\ncopy,1.5e-05,2.1,1.2e-05,1.1\n",
+        ),
+        ("unnamed.csv", "a,,b,\n1,2,3,4\n"),
+        ("twice.json", r#"{"rows": [{"k": 1, "k": 2, "v": 3}]}"#),
+        (
+            "later.json",
+            r#"{"rows": [{"k": 1, "v": 3}, {"k": 1, "v": 2, "v": 3}]}"#,
+        ),
+        ("semicolons.csv", "k;ai;gflops\n1;0.25;3\n"),
+    ]);
+    for (name, said) in [
+        (
+            "nvbench.csv",
+            "nvbench.csv: the column Noise (%) occurs twice",
+        ),
+        ("unnamed.csv", "unnamed.csv: column 2 has no name"),
+        ("twice.json", "twice.json: the column k occurs twice"),
+        (
+            "later.json",
+            "later.json, row 2: other fields than the first row's: one of them twice",
+        ),
+        ("semicolons.csv", "the columns are separated by ';'"),
+    ] {
+        let merged = ridgepoint(folder.path(), &["merge", name, "--output", "o.csv"]);
+        assert_says(&merged, FAILED, &[said]);
+        assert!(!folder.path().join("o.csv").exists(), "{name}");
+    }
+    fs::write(folder.path().join("wide.csv"), [0xff, 0xfe, b'k', 0]).expect("writable");
+    let wide = ridgepoint(folder.path(), &["merge", "wide.csv", "--output", "o.csv"]);
+    assert_says(&wide, FAILED, &["wide.csv is UTF-16; save it as UTF-8"]);
+}
+
 #[test]
 fn a_merge_of_no_rows_writes_nothing() {
     let folder = folder_with(&[

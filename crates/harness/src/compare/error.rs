@@ -31,6 +31,38 @@ pub enum TableError {
         /// What is wrong with it.
         error: String,
     },
+    /// Its first bytes are not those of text in UTF-8.
+    #[error("{} is {encoding}", path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+        /// What they are those of, and what helps.
+        encoding: &'static str,
+    },
+    /// Its columns are separated by another character.
+    #[error("{}: the columns are separated by {separator:?}; ridgepoint reads commas", path.display())]
+    Separator {
+        /// The file.
+        path: PathBuf,
+        /// The character.
+        separator: char,
+    },
+    /// Two columns, or two fields of a row of JSON, have one name.
+    #[error("{}: the column {column} occurs twice; rename one of them", path.display())]
+    Repeated {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        column: String,
+    },
+    /// A column has no name.
+    #[error("{}: column {column} has no name", path.display())]
+    Unnamed {
+        /// The file.
+        path: PathBuf,
+        /// The column, from 1.
+        column: usize,
+    },
     /// There is nothing in it, or nothing but a header.
     #[error("{} has no rows", path.display())]
     NoRows {

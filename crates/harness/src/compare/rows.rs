@@ -1,5 +1,6 @@
 //! The one reader of rows that ridgepoint wrote: CSV or JSON, whichever a file begins like.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -77,6 +78,10 @@ impl Rows {
                 Box::new(BufReader::new(file.map_err(failed)?))
             }
         };
+        if let Some(encoding) = encoding(input.fill_buf().map_err(failed)?) {
+            let path = path.to_path_buf();
+            return Err(TableError::Encoding { path, encoding });
+        }
         match first_byte(&mut input).map_err(failed)? {
             None => Err(TableError::NoRows {
                 path: path.to_path_buf(),
@@ -97,7 +102,7 @@ impl Rows {
             Some(_) => {
                 let opened = CsvRows::open(input);
                 let (header, rows) = opened.map_err(|error| failed(error.into()))?;
-                Ok(Rows::new(path, header, Source::Csv(Box::new(rows)), vec![]))
+                Rows::new(path, header, Source::Csv(Box::new(rows)), vec![])
             }
         }
     }
@@ -112,20 +117,21 @@ impl Rows {
         let first = rows.first().map(|row| fields(row, path)).transpose()?;
         let names = first.iter().flatten().map(|(name, _)| name.as_str());
         let header = names.collect();
-        Ok(Rows::new(
-            path,
-            header,
-            Source::Json(rows.into_iter()),
-            runs,
-        ))
+        Rows::new(path, header, Source::Json(rows.into_iter()), runs)
     }
 
-    fn new(path: &Path, header: StringRecord, source: Source, runs: Vec<Box<RawValue>>) -> Rows {
+    fn new(
+        path: &Path,
+        header: StringRecord,
+        source: Source,
+        runs: Vec<Box<RawValue>>,
+    ) -> Result<Rows, TableError> {
+        named_once(&header, path)?;
         let place = |column: &'static Column| {
             let place = header.iter().position(|it| it == column.name)?;
             Some((place, column.name, column.rule?))
         };
-        Rows {
+        Ok(Rows {
             path: path.to_path_buf(),
             ruled: COLUMNS.iter().filter_map(place).collect(),
             header,
@@ -134,7 +140,7 @@ impl Rows {
             count: 0,
             torn: None,
             runs,
-        }
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -316,6 +322,40 @@ fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
         }
         input.consume(spaces);
     }
+}
+
+/// Names what the first bytes say that is not text in UTF-8.
+fn encoding(first: &[u8]) -> Option<&'static str> {
+    match first {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16; save it as UTF-8"),
+        [0x1f, 0x8b, ..] => Some("compressed by gzip; unpack it first"),
+        _ => None,
+    }
+}
+
+/// Fails where cells could not be found by their column's name: a name occurs twice, or is empty.
+fn named_once(header: &StringRecord, path: &Path) -> Result<(), TableError> {
+    if let [only] = header.iter().collect::<Vec<_>>()[..]
+        && let Some(separator) = only
+            .chars()
+            .find(|letter| [';', '\t', '|'].contains(letter))
+    {
+        let path = path.to_path_buf();
+        return Err(TableError::Separator { path, separator });
+    }
+    let mut seen = HashSet::new();
+    for (index, name) in header.iter().enumerate() {
+        let path = || path.to_path_buf();
+        if name.trim().is_empty() {
+            let (path, column) = (path(), index + 1);
+            return Err(TableError::Unnamed { path, column });
+        }
+        if !seen.insert(name) {
+            let (path, column) = (path(), printable(name).into_owned());
+            return Err(TableError::Repeated { path, column });
+        }
+    }
+    Ok(())
 }
 
 /// What ridgepoint writes as JSON, or merges.
