@@ -15,14 +15,15 @@ The instructions that are read and checked as `ptxas` does. The emulator execute
 `cargo run -p ridgepoint-ptx --example instructions > docs/instructions.md`, and a test compares the two.
 
 The class is that of counts. An instruction has all parts of its opcode that stand here, and may have others. The last
-column is the version of PTX that it came with; those without one have 7.0 or older. Types and modifiers may be newer.
+columns are the version of PTX that it came with, and the first GPUs that have it; those without one have 7.0 or older,
+and `sm_75` or older. Types and modifiers may be newer.
 
-| opcode | what | class | PTX |
-|---|---|---|---|
+| opcode | what | class | PTX | GPU |
+|---|---|---|---|---|
 ";
 
 /// Returns the page.
-pub fn page() -> String {
+pub(crate) fn page() -> String {
     let mut page = HEAD.to_owned();
     for row in ptx::Row::ALL {
         let opcodes: Vec<_> = row.opcodes().iter().map(|it| format!("`{it}`")).collect();
@@ -31,11 +32,12 @@ pub fn page() -> String {
             (7, 0) => String::new(),
             (major, minor) => format!("{major}.{minor}"),
         };
-        let _ = writeln!(
-            page,
-            "| {} | {what} | {class} | {since} |",
-            opcodes.join(", ")
-        );
+        let on = match row.architecture() {
+            0 => String::new(),
+            architecture => format!("`sm_{architecture}`"),
+        };
+        let opcodes = opcodes.join(", ");
+        let _ = writeln!(page, "| {opcodes} | {what} | {class} | {since} | {on} |");
     }
     page
 }

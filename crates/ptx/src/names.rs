@@ -47,6 +47,12 @@ macro_rules! named {
             }
         }
 
+        impl crate::parse::ReadOr<&$name> for $name {
+            fn read_or(op: &mut crate::parse::Opcode<'_>, otherwise: &Self) -> Self {
+                op.take(Self::from_name).unwrap_or(*otherwise)
+            }
+        }
+
         impl crate::instruction::Visit for $name {
             fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
         }

@@ -11,10 +11,11 @@ use crate::exec::registers::{Kind, LANES, lanes_of};
 use crate::exec::signature::Aux;
 
 impl Lowering<'_> {
-    pub(super) fn activemask(&mut self, it: &Activemask) {
+    pub(super) fn activemask(&mut self, it: &Activemask) -> Lowered<()> {
         let d = self.write(it.d).0;
         let run = handler!([d: Kind::Word], |c, op| c.set_running(op.d, &[c.mask; LANES]));
         self.emit_masked(run, d, [0; 3], 0);
+        Ok(())
     }
 
     pub(super) fn barrier_warp(&mut self, mask: &Operand) -> Lowered<()> {

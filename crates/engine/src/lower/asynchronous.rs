@@ -57,16 +57,18 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn commit_bulk(&mut self) {
+    pub(super) fn commit_bulk(&mut self) -> Lowered<()> {
         self.emit_masked(rare!([], |c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
+        Ok(())
     }
 
-    pub(super) fn wait_for_bulk(&mut self, it: &CpAsyncBulkWaitGroup) {
+    pub(super) fn wait_for_bulk(&mut self, it: &CpAsyncBulkWaitGroup) -> Lowered<()> {
         let run = match it.read {
             true => rare!([], |c, op| checked::bulk_wait(c, op.a, true)),
             false => rare!([], |c, op| checked::bulk_wait(c, op.a, false)),
         };
         self.emit_masked(run, 0, [it.groups, 0, 0], 0);
+        Ok(())
     }
 
     pub(super) fn arrive(&mut self, it: &MbarrierArrive) -> Lowered<()> {

@@ -1,6 +1,6 @@
 //! Counting, finding and moving the bits of integers.
 
-use ptx::{Bfi, Bfind, Bmsk, Fns, Szext, Ternary, Type, Unary, Wrap};
+use ptx::{Bfe, Bfi, Bfind, Bmsk, Count, Fns, Szext, Type, Unary, Wrap};
 
 use super::handler::{each, handler, rare, with_type};
 use super::{Lowered, Lowering};
@@ -11,12 +11,12 @@ use crate::exec::registers::{Kind, LANES, Lane};
 use crate::exec::signature::{Aux, Handler, Operand as _};
 
 impl Lowering<'_> {
-    pub(super) fn popc(&mut self, it: &Unary) -> Lowered<()> {
+    pub(super) fn popc(&mut self, it: &Count) -> Lowered<()> {
         let run = each!(unary it.ty, of long_words, bits::popc);
         self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
     }
 
-    pub(super) fn clz(&mut self, it: &Unary) -> Lowered<()> {
+    pub(super) fn clz(&mut self, it: &Count) -> Lowered<()> {
         let run = each!(unary it.ty, of long_words, bits::clz);
         self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
     }
@@ -39,7 +39,7 @@ impl Lowering<'_> {
         self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
     }
 
-    pub(super) fn bfe(&mut self, it: &Ternary) -> Lowered<()> {
+    pub(super) fn bfe(&mut self, it: &Bfe) -> Lowered<()> {
         let run = with_type!(it.ty, T of long_integers,
             handler!(|c, op| ternary(c, op, |a: T, position: u32, length: u32| bits::bfe(a, position, length))));
         let sources = [(it.a, it.ty), (it.b, Type::U32), (it.c, Type::U32)];

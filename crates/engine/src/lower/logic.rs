@@ -1,6 +1,6 @@
 //! Logic on bits and on predicates, and shifts.
 
-use ptx::{Binary, Direction, Lop3, Shf, Type, Unary, Wrap};
+use ptx::{Binary, Direction, Lop3, Shf, Shift, Type, Unary, Wrap};
 
 use super::handler::{each, handler, with_type};
 use super::{Lowered, Lowering};
@@ -104,12 +104,12 @@ impl Lowering<'_> {
         self.same(Some(run), Type::B32, it.d, &[it.a, it.b, it.c])
     }
 
-    pub(super) fn shl(&mut self, it: &Binary) -> Lowered<()> {
+    pub(super) fn shl(&mut self, it: &Shift) -> Lowered<()> {
         let run = with_type!(it.ty, T of words, handler!(|c, op| binary(c, op, |a: T, n: u32| bits::shl(a, n))));
         self.apply(run, (it.d, it.ty), &[(it.a, it.ty), (it.b, Type::U32)], 0)
     }
 
-    pub(super) fn shr(&mut self, it: &Binary) -> Lowered<()> {
+    pub(super) fn shr(&mut self, it: &Shift) -> Lowered<()> {
         let run = with_type!(it.ty, T of integers, handler!(|c, op| binary(c, op, |a: T, n: u32| bits::shr(a, n))));
         self.apply(run, (it.d, it.ty), &[(it.a, it.ty), (it.b, Type::U32)], 0)
     }

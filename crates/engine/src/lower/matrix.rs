@@ -1,6 +1,8 @@
 //! Products of matrices in registers, and matrices from and to shared memory.
 
-use ptx::{BitOperator, Layout, Ldmatrix, Mma, Operand, Order, Reg, Scope, Stmatrix, Type, Unary};
+use ptx::{
+    BitOperator, Layout, Ldmatrix, Mma, Movmatrix, Operand, Order, Reg, Scope, Stmatrix, Type,
+};
 
 use super::handler::{handler, rare};
 use super::{Lowered, Lowering};
@@ -182,7 +184,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    pub(super) fn movmatrix(&mut self, it: &Unary) -> Lowered<()> {
+    pub(super) fn movmatrix(&mut self, it: &Movmatrix) -> Lowered<()> {
         self.meet_whole()?;
         let a = self.read(&it.a, Kind::Word)?;
         let d = self.write(it.d).0;

@@ -46,30 +46,35 @@ impl Lowering<'_> {
     }
 
     /// `cp.async.commit_group`: copies are done where they begin.
-    pub(super) fn commit_copies(&mut self) {
+    pub(super) fn commit_copies(&mut self) -> Lowered<()> {
         self.emit_masked(handler!([], |c, _op| checked::commit(c)), 0, [0; 3], 0);
+        Ok(())
     }
 
     /// `cp.async.wait_group`.
-    pub(super) fn wait_for_copies(&mut self, but: u32) {
+    pub(super) fn wait_for_copies(&mut self, but: u32) -> Lowered<()> {
         let run = handler!([], |c, op| checked::wait(c, Some(op.a)));
         self.emit_masked(run, 0, [but, 0, 0], 0);
+        Ok(())
     }
 
     /// `cp.async.wait_all`.
-    pub(super) fn wait_for_all_copies(&mut self) {
+    pub(super) fn wait_for_all_copies(&mut self) -> Lowered<()> {
         self.emit_masked(handler!([], |c, _op| checked::wait(c, None)), 0, [0; 3], 0);
+        Ok(())
     }
 
     /// `createpolicy`: what caches do with it is not emulated, and any bits will do.
-    pub(super) fn create_policy(&mut self, it: &CreatePolicy) {
+    pub(super) fn create_policy(&mut self, it: &CreatePolicy) -> Lowered<()> {
         let bits = self.constant(Kind::Double, 0);
         self.copy(it.d, bits);
+        Ok(())
     }
 
-    pub(super) fn nanosleep(&mut self) {
+    pub(super) fn nanosleep(&mut self) -> Lowered<()> {
         let run = handler!([], |c, _op| c.at.looks += 1 << 16);
         self.emit_masked(run, 0, [0; 3], 0);
+        Ok(())
     }
 
     pub(super) fn ld(&mut self, it: &Ld) -> Lowered<()> {
@@ -354,7 +359,7 @@ impl Lowering<'_> {
         )
     }
 
-    pub(super) fn fence(&mut self, fence: &Fence) {
+    pub(super) fn fence(&mut self, fence: &Fence) -> Lowered<()> {
         // Fences of proxies order what the engine does in order anyway: the checks want to know of them.
         let (order, scope) = match *fence {
             Fence::Thread { order, scope, .. } => (order, scope),
@@ -362,9 +367,10 @@ impl Lowering<'_> {
             | Fence::AsyncGeneric { .. }
             | Fence::Proxy(Proxy::Async | Proxy::AsyncShared | Proxy::AsyncSharedCluster) => {
                 let run = handler!([], |c, _op| checked::proxy_fence(c));
-                return self.emit_masked(run, 0, [0; 3], 0);
+                self.emit_masked(run, 0, [0; 3], 0);
+                return Ok(());
             }
-            Fence::Proxy(_) | Fence::TensorMap { .. } => return,
+            Fence::Proxy(_) | Fence::TensorMap { .. } => return Ok(()),
         };
         let run = handler!([], |c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
@@ -372,6 +378,7 @@ impl Lowering<'_> {
             checked::fence(c, op.a, op.b);
         });
         self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
+        Ok(())
     }
 }
 

@@ -92,7 +92,7 @@ impl Lowering<'_> {
             O::StAsync(_) | O::RedAsync(_) => Err(refused::BETWEEN_BLOCKS.to_owned()),
             O::Atom(it) => self.atom(it),
             O::Red(it) => self.red(it),
-            O::CreatePolicy(it) => done(self.create_policy(it)),
+            O::CreatePolicy(it) => self.create_policy(it),
             // Hints change nothing that a thread sees.
             O::Prefetch(_)
             | O::Prefetchu(_)
@@ -104,9 +104,9 @@ impl Lowering<'_> {
             | O::Griddepcontrol(_) => Ok(()),
             // Asynchronous copies.
             O::CpAsync(it) => self.copy_async(it),
-            O::CpAsyncCommitGroup => done(self.commit_copies()),
-            O::CpAsyncWaitGroup(but) => done(self.wait_for_copies(*but)),
-            O::CpAsyncWaitAll => done(self.wait_for_all_copies()),
+            O::CpAsyncCommitGroup => self.commit_copies(),
+            O::CpAsyncWaitGroup(but) => self.wait_for_copies(*but),
+            O::CpAsyncWaitAll => self.wait_for_all_copies(),
             O::CpAsyncMbarrierArrive(it) => self.arrive_by_copies(it),
             O::CpAsyncBulk(it) => {
                 let copied = self.bulk_copy(it);
@@ -120,8 +120,8 @@ impl Lowering<'_> {
                 let copied = self.tensor_copy(it);
                 copied.map_err(|why| refused::tensor_copy(it, why))
             }
-            O::CpAsyncBulkCommitGroup => done(self.commit_bulk()),
-            O::CpAsyncBulkWaitGroup(it) => done(self.wait_for_bulk(it)),
+            O::CpAsyncBulkCommitGroup => self.commit_bulk(),
+            O::CpAsyncBulkWaitGroup(it) => self.wait_for_bulk(it),
             // Control: what ends a block is lowered where it does.
             O::Branch(_)
             | O::BranchIndexed(_)
@@ -131,15 +131,15 @@ impl Lowering<'_> {
             | O::Trap
             | O::Brkpt
             | O::Barrier(_) => Err("it stands within a block that it ends".to_owned()),
-            O::Nanosleep(_) => done(self.nanosleep()),
+            O::Nanosleep(_) => self.nanosleep(),
             O::Stacksave(_) | O::Stackrestore(_) | O::Alloca(_) => Err(refused::STACK.to_owned()),
             // Synchronisation.
-            O::BarrierWarp(mask) => self.barrier_warp(mask),
+            O::BarrierWarp(it) => self.barrier_warp(&it.mask),
             O::BarrierCluster(it) => self.barrier_of_cluster(it),
-            O::Fence(it) => done(self.fence(it)),
+            O::Fence(it) => self.fence(it),
             O::Vote(it) => self.vote(it),
             O::Match(it) => self.matching(it),
-            O::Activemask(it) => done(self.activemask(it)),
+            O::Activemask(it) => self.activemask(it),
             O::Redux(it) => self.redux(it),
             O::Elect(it) => self.elect(it.d, it.p, &it.mask),
             O::MbarrierInit(it) => self.mbarrier_init(it),
@@ -162,9 +162,4 @@ impl Lowering<'_> {
             O::Other(it) => Err(refused::taken_apart(&it.name)),
         }
     }
-}
-
-/// The result of what cannot be refused.
-const fn done((): ()) -> Lowered<()> {
-    Ok(())
 }

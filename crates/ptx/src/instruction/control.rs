@@ -87,14 +87,6 @@ operations! {
         pub arguments: Vec<Operand>,
     }
 
-    /// A trigger of performance events.
-    pub struct Pmevent {
-        /// `.mask`: a is a mask of events; else it is one.
-        pub mask: bool,
-        /// Which.
-        pub a: Operand,
-    }
-
     /// A change of the warp's registers.
     pub struct Setmaxnreg {
         /// `.inc`; else `.dec`.

@@ -74,17 +74,17 @@ operations! {
     }
 
     /// A sum, a difference or a product.
-    pub struct FloatBinary {
+    pub struct FloatBinary read {
         /// Of d and b, packed ones too.
         pub ty: Type,
         /// Of a: `ty`, or `f16` or `bf16` where `ty` is `f32` (`add.f32.f16`).
-        pub source: Type,
+        pub source: Type = ty,
         /// None: to nearest even, and the assembler may contract it with another.
         pub rounding: Option<Rounding>,
         /// `.ftz`.
-        pub ftz: bool,
+        pub ftz: bool = "ftz",
         /// `.sat`: into 0 to 1, NaN to 0.
-        pub saturate: bool,
+        pub saturate: bool = "sat",
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
         /// First source.

@@ -1,7 +1,7 @@
 //! Arithmetic on integers and bits.
 
 use crate::instruction::types::{fits, one_of};
-use crate::instruction::{Named, Visit, Wanted, operations};
+use crate::instruction::{Wanted, operations};
 use crate::names::named;
 use crate::{Mad24, Mul24, Operand, Reg, Type};
 
@@ -30,7 +30,7 @@ named! {
 operations! {
     /// d = f(a).
     pub struct Unary read {
-        /// Of a, and of d unless the operation says otherwise.
+        /// Of d and a.
         pub ty: Type,
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
@@ -50,9 +50,31 @@ operations! {
         pub b: Operand as Wanted::Exactly(*ty),
     }
 
+    /// d = f(a), 32 bits of any a.
+    pub struct Count read {
+        /// Of a.
+        pub ty: Type,
+        /// Destination, `u32`.
+        pub d: Reg as Wanted::WORD,
+        /// Source.
+        pub a: Operand as Wanted::Exactly(*ty),
+    }
+
+    /// a shifted by b.
+    pub struct Shift read {
+        /// Of d and a.
+        pub ty: Type,
+        /// Destination.
+        pub d: Reg as Wanted::Exactly(*ty),
+        /// Source.
+        pub a: Operand as Wanted::Exactly(*ty),
+        /// How far, `u32`.
+        pub b: Operand as Wanted::WORD,
+    }
+
     /// d = f(a, b, c).
     pub struct Ternary read {
-        /// Of d, a, b and c (of `bfe`, b and c are 32 bits).
+        /// Of d, a, b and c.
         pub ty: Type,
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
@@ -149,52 +171,6 @@ operations! {
         /// What is added.
         pub c: Operand as Wanted::WORD,
     }
-}
-
-/// Payloads whose operands depend on the operation too.
-macro_rules! visited_as {
-    ($($name:ident: $count:literal, $($field:ident),*;)*) => {
-        $(impl $name {
-            /// Visits its operands, of which the operation takes these.
-            pub(super) fn visit_as(&self, wanted: [Wanted; $count], visitor: &mut dyn FnMut(Named)) {
-                let [$($field),*] = wanted;
-                $(self.$field.visit($field, visitor);)*
-            }
-        })*
-    };
-}
-
-visited_as! {
-    Unary: 2, d, a;
-    Binary: 3, d, a, b;
-    Ternary: 4, d, a, b, c;
-}
-
-/// `popc`, `clz`.
-pub(super) const fn counted(it: &Unary) -> [Wanted; 2] {
-    [Wanted::WORD, Wanted::Exactly(it.ty)]
-}
-
-/// `mov`.
-pub(super) const fn moved(it: &Unary) -> [Wanted; 2] {
-    [Wanted::Exactly(it.ty), Wanted::Moved(it.ty)]
-}
-
-/// `movmatrix`: a register has two elements.
-pub(super) const fn fragment(_: &Unary) -> [Wanted; 2] {
-    [Wanted::BITS, Wanted::BITS]
-}
-
-/// `shl`, `shr`.
-pub(super) const fn shifted(it: &Binary) -> [Wanted; 3] {
-    let ty = Wanted::Exactly(it.ty);
-    [ty, ty, Wanted::WORD]
-}
-
-/// `bfe`.
-pub(super) const fn extracted(it: &Ternary) -> [Wanted; 4] {
-    let ty = Wanted::Exactly(it.ty);
-    [ty, ty, Wanted::WORD, Wanted::WORD]
 }
 
 /// The result of a product: all of it is twice as wide as its factors.

@@ -8,12 +8,12 @@
 ///     by Parser::reader,           // reads the payload; without, the payload's fields are read in order
 ///     in TYPES,                    // the types that `ty` may be
 ///     where Payload::rule,         // a rule for its modifiers
-///     takes operands,              // the operands that it takes where they are others than its payload's
 ///     class Logic of .ty counts 1, // for counts: the element is a field's or a constant (`of B32`)
 ///     meets Warp,                  // or `meeting Payload::meeting`
 ///     flow Branches,
 ///     pure if Payload::condition,  // or `pure`
-///     since 7 6;                   // the version of PTX, where it is newer than 7.0
+///     since 7 6,                   // the version of PTX, where it is newer than 7.0
+///     on 80;                       // the compute capability, where it is newer than 7.5
 /// ```
 ///
 /// A payload that no other row has may stand in its row, as `operations!` takes it:
@@ -38,13 +38,13 @@ macro_rules! isa {
             $(, by $reader:path)?
             $(, in $types:ident)?
             $(, where $rule:path)?
-            $(, takes $operands:path)?
             , class $class:ident $(of . $element:ident)? $(of $constant:ident)?
             $(counts $count:literal)? $(counts by $counting:path)?
             $(, meets $meeting:ident)? $(, meeting $meeting_of:path)?
             $(, flow $flow:ident)?
             $(, pure $(if $condition:path)?)?
             $(, since $major:literal $minor:literal)?
+            $(, on $architecture:literal)?
             ;
         )* }
         without_operands { $(
@@ -54,6 +54,7 @@ macro_rules! isa {
             $(, meets $unit_meeting:ident)?
             $(, flow $unit_flow:ident)?
             $(, since $unit_major:literal $unit_minor:literal)?
+            $(, on $unit_architecture:literal)?
             ;
         )* }
     ) => {
@@ -62,7 +63,7 @@ macro_rules! isa {
             pub struct $variant read { $($fields)* }
         })?)*
 
-        /// What an instruction does.
+        /// An operation with its modifiers and operands.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Operation {
             $($(#[doc = $doc])* $variant(payload_type!($variant $(, $payload)?)),)*
@@ -115,6 +116,18 @@ macro_rules! isa {
                     $($(Self::$unit => ($unit_major, $unit_minor),)?)*
                     #[allow(unreachable_patterns, reason = "rows that say nothing")]
                     _ => (7, 0),
+                }
+            }
+
+            /// The compute capability of the first GPUs that have it: 80 is `sm_80`. Those as old as 7.5 or older have 0. Modifiers,
+            /// types and shapes may be newer.
+            #[must_use]
+            pub const fn architecture(self) -> u32 {
+                match self {
+                    $($(Self::$variant => $architecture,)?)*
+                    $($(Self::$unit => $unit_architecture,)?)*
+                    #[allow(unreachable_patterns, reason = "rows that say nothing")]
+                    _ => 0,
                 }
             }
 
@@ -206,7 +219,7 @@ macro_rules! isa {
         impl Visit for Operation {
             fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
                 match self {
-                    $(Self::$variant(payload) => visit_payload!(payload, wanted, visitor $(, $operands)?),)*
+                    $(Self::$variant(payload) => payload.visit(wanted, visitor),)*
                     $(Self::$unit => {})*
                 }
             }
@@ -234,15 +247,6 @@ macro_rules! read_payload {
     };
 }
 
-macro_rules! visit_payload {
-    ($payload:ident, $wanted:ident, $visitor:ident) => {
-        $payload.visit($wanted, $visitor)
-    };
-    ($payload:ident, $wanted:ident, $visitor:ident, $operands:path) => {
-        $payload.visit_as($operands($payload), $visitor)
-    };
-}
-
 macro_rules! is_pure {
     ($payload:ident) => {
         true
@@ -252,4 +256,4 @@ macro_rules! is_pure {
     };
 }
 
-pub(crate) use {is_pure, isa, payload_type, read_payload, visit_payload};
+pub(crate) use {is_pure, isa, payload_type, read_payload};

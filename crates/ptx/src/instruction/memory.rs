@@ -329,13 +329,13 @@ operations! {
     }
 
     /// Bytes in the cache.
-    pub struct CacheRange {
+    pub struct CacheRange read {
         /// [`Space::Global`] or [`Space::Generic`].
-        pub space: Space,
+        pub space: Space = Space::Generic,
         /// Where.
         pub address: Address,
         /// How many: 128.
-        pub bytes: Operand,
+        pub bytes: Operand as Wanted::WORD,
     }
 }
 

@@ -35,9 +35,7 @@ pub use video::*;
 pub use visit::Access;
 
 use crate::{Address, Operand, Reg, Span, SpecialRegister, Symbol, Type};
-use integer::{counted, extracted, fragment, moved, shifted};
-use isa::{is_pure, isa, payload_type, read_payload, visit_payload};
-use visit::word;
+use isa::{is_pure, isa, payload_type, read_payload};
 pub(crate) use visit::{Named, Visit, operations, read, read_field, wanted};
 pub(crate) use wanted::Wanted;
 

@@ -63,9 +63,9 @@ rows {
     /// `neg` of integers.
     IntegerNeg(Unary) = "neg" if is_integer, in SIGNED, class Integer of .ty counts 1, pure;
     /// `popc`: `ty` is the source's type, d is 32 bits.
-    Popc(Unary) = "popc", in WIDE_BITS, takes counted, class Integer of .ty counts 1, pure;
+    Popc(Count) = "popc", in WIDE_BITS, class Integer of .ty counts 1, pure;
     /// `clz`: `ty` is the source's type, d is 32 bits.
-    Clz(Unary) = "clz", in WIDE_BITS, takes counted, class Integer of .ty counts 1, pure;
+    Clz(Count) = "clz", in WIDE_BITS, class Integer of .ty counts 1, pure;
     /// `brev`.
     Brev(Unary) = "brev", in WIDE_BITS, class Logic of .ty, pure;
     /// `bfind`: the position of the most significant bit that is not the sign's.
@@ -91,7 +91,18 @@ rows {
         pub offset: Operand as Wanted::WORD,
     } = "fns".b32, class Logic of B32, pure;
     /// `bfe`: a from bit b on, c bits.
-    Bfe(Ternary) = "bfe", by Parser::extract, in WIDE_INTEGERS, takes extracted, class Logic of .ty, pure;
+    Bfe {
+        /// Of d and a.
+        pub ty: Type,
+        /// Destination.
+        pub d: Reg as Wanted::Exactly(*ty),
+        /// Source.
+        pub a: Operand as Wanted::Exactly(*ty),
+        /// First bit, `u32`.
+        pub b: Operand as Wanted::WORD,
+        /// How many bits, `u32`.
+        pub c: Operand as Wanted::WORD,
+    } = "bfe", in WIDE_INTEGERS, class Logic of .ty, pure;
     /// `bfi`: b with its bits from c on replaced by the lower bits of a.
     Bfi {
         /// `b32` or `b64`: of f, a and b.
@@ -138,13 +149,13 @@ rows {
 
     // Floating point.
     /// `add` of floats.
-    FloatAdd(FloatBinary) = "add", by Parser::float_binary, in FLOATS, where FloatBinary::rule,
+    FloatAdd(FloatBinary) = "add", in FLOATS, where FloatBinary::rule,
         class Add of .ty counts 1, pure;
     /// `sub` of floats.
-    FloatSub(FloatBinary) = "sub", by Parser::float_binary, in FLOATS, where FloatBinary::rule,
+    FloatSub(FloatBinary) = "sub", in FLOATS, where FloatBinary::rule,
         class Add of .ty counts 1, pure;
     /// `mul` of floats.
-    FloatMul(FloatBinary) = "mul", by Parser::float_binary, in FLOATS, where FloatBinary::rule,
+    FloatMul(FloatBinary) = "mul", in FLOATS, where FloatBinary::rule,
         class Multiply of .ty counts 1, pure;
     /// `fma`, and `mad` of floats, which is the same.
     Fma(Fma) = "fma" | "mad", by Parser::fma, in FLOATS, where Fma::rule, class Fma of .ty counts 2, pure;
@@ -268,9 +279,9 @@ rows {
         pub c: Operand as Wanted::WORD,
     } = "shf".b32, class Logic of B32, pure;
     /// `shl`: b is 32 bits.
-    Shl(Binary) = "shl", by Parser::shift, in BITS, takes shifted, class Logic of .ty, pure;
+    Shl(Shift) = "shl", in BITS, class Logic of .ty, pure;
     /// `shr`: b is 32 bits; arithmetic where `ty` is signed.
-    Shr(Binary) = "shr", by Parser::shift, in SHIFTED, takes shifted, class Logic of .ty, pure;
+    Shr(Shift) = "shr", in SHIFTED, class Logic of .ty, pure;
     /// `vadd`, `vset4` and the like.
     Video(Box<Video>) = "vadd" | "vadd2" | "vadd4" | "vsub" | "vsub2" | "vsub4" | "vabsdiff" | "vabsdiff2" | "vabsdiff4"
         | "vmin" | "vmin2" | "vmin4" | "vmax" | "vmax2" | "vmax4" | "vavrg2" | "vavrg4" | "vshl" | "vshr" | "vmad"
@@ -285,7 +296,14 @@ rows {
     /// `mov` of several values into one register.
     Pack(Pack) = "mov" if Parser::has_sources, by Parser::pack, in PACKED, where Pack::rule, class Move of .ty, pure;
     /// `mov` of one value.
-    Mov(Unary) = "mov", in MOVED, takes moved, class Move of .ty, pure;
+    Mov {
+        /// Of d and a.
+        pub ty: Type,
+        /// Destination.
+        pub d: Reg as Wanted::Exactly(*ty),
+        /// Source.
+        pub a: Operand as Wanted::Moved(*ty),
+    } = "mov", in MOVED, class Move of .ty, pure;
     /// `shfl` and `shfl.sync`.
     Shfl(Shfl) = "shfl".b32, by Parser::shfl, class Shuffle of B32, meeting Shfl::meeting;
     /// `prmt`: four of the eight bytes of (b, a).
@@ -304,7 +322,7 @@ rows {
     /// `cvt.pack`.
     CvtPack(CvtPack) = "cvt".pack.sat, by Parser::cvt_pack, class Convert of .to, pure;
     /// `cvt.rs` of four values into one register.
-    CvtFour(Box<CvtFour>) = "cvt".rs.satfinite if has_four, by Parser::cvt_four, class Convert of .to, pure;
+    CvtFour(Box<CvtFour>) = "cvt".rs.satfinite if has_four, by Parser::cvt_four, class Convert of .to, pure, on 100;
     /// `cvt`.
     Cvt(Cvt) = "cvt", by Parser::cvt, where Cvt::rule, class Convert of .to, pure;
     /// `isspacep`: whether a generic address is in a space.
@@ -330,7 +348,7 @@ rows {
         pub a: Operand as Wanted::Located(*ty),
         /// The block's rank, `u32`.
         pub b: Operand as Wanted::WORD,
-    } = "mapa", in WIDE_INTEGERS, where Mapa::rule, class Convert of .ty, since 7 8;
+    } = "mapa", in WIDE_INTEGERS, where Mapa::rule, class Convert of .ty, since 7 8, on 90;
     /// `getctarank`: in which block of the cluster an address lies.
     Getctarank {
         /// [`Space::Generic`] or [`Space::SharedCluster`]: of a.
@@ -341,7 +359,7 @@ rows {
         pub d: Reg as Wanted::WORD,
         /// The address.
         pub a: Operand as Wanted::Exactly(*ty),
-    } = "getctarank", in WIDE_INTEGERS, where Getctarank::rule, class Convert of .ty, since 7 8;
+    } = "getctarank", in WIDE_INTEGERS, where Getctarank::rule, class Convert of .ty, since 7 8, on 90;
 
     // Memory.
     /// `ld` and `ld.global.nc`.
@@ -349,13 +367,13 @@ rows {
     /// `ldu`.
     Ldu(Ldu) = "ldu", by Parser::ldu, in STORED, where Ldu::rule, class Load of .ty;
     /// `st.async`.
-    StAsync(Box<StAsync>) = "st".async, by Parser::st_async, class Store of .ty, since 8 1;
+    StAsync(Box<StAsync>) = "st".async, by Parser::st_async, class Store of .ty, since 8 1, on 90;
     /// `st.bulk`.
-    StBulk(StBulk) = "st".bulk, by Parser::st_bulk, class Other, since 8 6;
+    StBulk(StBulk) = "st".bulk, by Parser::st_bulk, class Other, since 8 6, on 100;
     /// `st`.
     St(Box<St>) = "st", by Parser::st, in STORED, where St::rule, class Store of .ty;
     /// `red.async`.
-    RedAsync(Box<RedAsync>) = "red".async, by Parser::red_async, class Atomic of .ty, since 8 1;
+    RedAsync(Box<RedAsync>) = "red".async, by Parser::red_async, class Atomic of .ty, since 8 1, on 90;
     /// `atom`.
     Atom(Box<Atom>) = "atom", by Parser::atom, where Atom::rule, class Atomic of .ty;
     /// `red`.
@@ -365,11 +383,11 @@ rows {
     /// `prefetchu.L1`.
     Prefetchu(Address) = "prefetchu".L1, class Other;
     /// `applypriority.L2::evict_normal`.
-    ApplyPriority(CacheRange) = "applypriority", by Parser::apply_priority, class Other, since 7 4;
+    ApplyPriority(CacheRange) = "applypriority", by Parser::apply_priority, class Other, since 7 4, on 80;
     /// `discard.L2`.
-    Discard(CacheRange) = "discard".L2, by Parser::cache_range, class Other, since 7 4;
+    Discard(CacheRange) = "discard".L2, class Other, since 7 4, on 80;
     /// `createpolicy`.
-    CreatePolicy(Box<CreatePolicy>) = "createpolicy".b64, by Parser::create_policy, class Other, since 7 4;
+    CreatePolicy(Box<CreatePolicy>) = "createpolicy".b64, by Parser::create_policy, class Other, since 7 4, on 80;
 
     // Asynchronous copies.
     /// `cp.async.mbarrier.arrive`: an arrival when the thread's copies before it are done.
@@ -380,27 +398,28 @@ rows {
         pub space: Space = Space::Generic,
         /// The barrier.
         pub address: Address,
-    } = "cp".async.mbarrier.arrive.b64, class Other;
+    } = "cp".async.mbarrier.arrive.b64, class Other, on 80;
     /// `cp.async.bulk.wait_group`: waits until at most so many groups are left.
     CpAsyncBulkWaitGroup {
         /// How many.
         pub groups: u32,
         /// `.read`: until their sources are read.
         pub read: bool = "read",
-    } = "cp".async.bulk.wait_group, class Fence, since 8 0;
+    } = "cp".async.bulk.wait_group, class Fence, since 8 0, on 90;
     /// `cp.async.bulk.tensor`, its prefetch and `cp.reduce.async.bulk.tensor`.
-    CpAsyncBulkTensor(Box<CpAsyncBulkTensor>) = "cp".async.bulk.tensor, by Parser::tensor, class Copy, since 8 0;
+    CpAsyncBulkTensor(Box<CpAsyncBulkTensor>) = "cp".async.bulk.tensor, by Parser::tensor, class Copy, since 8 0, on 90;
     /// `cp.reduce.async.bulk`.
-    CpReduceAsyncBulk(Box<CpReduceAsyncBulk>) = "cp".reduce.async.bulk, by Parser::bulk_reduce, class Copy, since 8 0;
+    CpReduceAsyncBulk(Box<CpReduceAsyncBulk>) = "cp".reduce.async.bulk, by Parser::bulk_reduce, class Copy, since 8 0,
+        on 90;
     /// `cp.async.bulk.prefetch.L2`.
     CpAsyncBulkPrefetch(Box<CpAsyncBulkPrefetch>) = "cp".async.bulk.prefetch.L2.global, by Parser::bulk_prefetch,
-        class Other, since 8 0;
+        class Other, since 8 0, on 90;
     /// `cp.async.bulk`.
-    CpAsyncBulk(Box<CpAsyncBulk>) = "cp".async.bulk, by Parser::bulk, class Copy, since 8 0;
+    CpAsyncBulk(Box<CpAsyncBulk>) = "cp".async.bulk, by Parser::bulk, class Copy, since 8 0, on 90;
     /// `cp.async.wait_group`: at most so many groups are left.
-    CpAsyncWaitGroup(u32) = "cp".async.wait_group, class Fence;
+    CpAsyncWaitGroup(u32) = "cp".async.wait_group, class Fence, on 80;
     /// `cp.async`.
-    CpAsync(Box<CpAsync>) = "cp".async, by Parser::cp_async, class Copy;
+    CpAsync(Box<CpAsync>) = "cp".async, by Parser::cp_async, class Copy, on 80;
 
     // Control.
     /// `bra`.
@@ -414,12 +433,20 @@ rows {
         /// `.uni`: all active lanes return.
         pub uniform: bool = "uni",
     } = "ret", class Control, flow Returns;
-    /// `nanosleep`: nanoseconds.
-    Nanosleep(Operand) = "nanosleep".u32, by Parser::word_operand, takes word, class Other;
-    /// `pmevent`.
-    Pmevent(Pmevent) = "pmevent", by Parser::pmevent, class Other;
+    /// `nanosleep`.
+    Nanosleep {
+        /// Nanoseconds, `u32`.
+        pub a: Operand as Wanted::WORD,
+    } = "nanosleep".u32, class Other;
+    /// `pmevent`: a trigger of performance events.
+    Pmevent {
+        /// `.mask`: a is a mask of events; else it is one.
+        pub mask: bool = "mask",
+        /// Which.
+        pub a: Operand as Wanted::WORD,
+    } = "pmevent", class Other;
     /// `setmaxnreg`.
-    Setmaxnreg(Setmaxnreg) = "setmaxnreg".sync.aligned.u32, by Parser::setmaxnreg, class Other, since 8 0;
+    Setmaxnreg(Setmaxnreg) = "setmaxnreg".sync.aligned.u32, by Parser::setmaxnreg, class Other, since 8 0, on 90;
     /// `stacksave`: the stack pointer, into d.
     Stacksave {
         /// `u32` or `u64`.
@@ -438,12 +465,14 @@ rows {
     Alloca(Alloca) = "alloca", by Parser::alloca, in POINTERS, class Other, since 7 3;
 
     // Synchronisation.
-    /// `bar.warp.sync`: the mask.
-    BarrierWarp(Operand) = "bar".warp.sync | "barrier".warp.sync, by Parser::word_operand, takes word,
-        class Barrier, meets Warp;
+    /// `bar.warp.sync`.
+    BarrierWarp {
+        /// The lanes that take part.
+        pub mask: Operand as Wanted::WORD,
+    } = "bar".warp.sync | "barrier".warp.sync, class Barrier, meets Warp;
     /// `barrier.cluster`.
     BarrierCluster(BarrierCluster) = "barrier".cluster | "bar".cluster, by Parser::barrier_cluster,
-        class Barrier, meets Warp, since 7 8;
+        class Barrier, meets Warp, since 7 8, on 90;
     /// `bar`, `barrier`.
     Barrier(Barrier) = "bar" | "barrier", by Parser::barrier, class Barrier, meets Block, flow Resumes;
     /// `fence` and `membar`.
@@ -473,11 +502,11 @@ rows {
         pub a: Operand as Wanted::Exactly(*ty),
         /// The lanes that take part.
         pub mask: Operand as Wanted::WORD,
-    } = "redux".sync, where Redux::rule, class Shuffle of .ty, meets Warp;
+    } = "redux".sync, where Redux::rule, class Shuffle of .ty, meets Warp, on 80;
     /// `elect.sync`.
-    Elect(Elect) = "elect".sync, by Parser::elect, class Shuffle of B32, meets Warp, since 8 0;
+    Elect(Elect) = "elect".sync, by Parser::elect, class Shuffle of B32, meets Warp, since 8 0, on 90;
     /// `griddepcontrol`.
-    Griddepcontrol(Griddepcontrol) = "griddepcontrol", class Other, since 7 8;
+    Griddepcontrol(Griddepcontrol) = "griddepcontrol", class Other, since 7 8, on 90;
     /// `mbarrier.init`: a new mbarrier.
     MbarrierInit {
         /// [`Space::Shared`] or [`Space::Generic`].
@@ -486,30 +515,30 @@ rows {
         pub address: Address,
         /// Arrivals that it expects, `u32`.
         pub count: Operand as Wanted::WORD,
-    } = "mbarrier".init.b64, where MbarrierInit::rule, class Other;
+    } = "mbarrier".init.b64, where MbarrierInit::rule, class Other, on 80;
     /// `mbarrier.inval`: the end of an mbarrier.
     MbarrierInval {
         /// [`Space::Shared`] or [`Space::Generic`].
         pub space: Space = Space::Generic,
         /// Where.
         pub address: Address,
-    } = "mbarrier".inval.b64, where MbarrierInval::rule, class Other;
+    } = "mbarrier".inval.b64, where MbarrierInval::rule, class Other, on 80;
     /// `mbarrier.arrive`, `.arrive_drop`.
     MbarrierArrive(Box<MbarrierArrive>) = "mbarrier".arrive.b64 | "mbarrier".arrive_drop.b64, by Parser::mbarrier_arrive,
-        where MbarrierArrive::rule, class Barrier;
+        where MbarrierArrive::rule, class Barrier, on 80;
     /// `mbarrier.expect_tx`, `.complete_tx`.
     MbarrierTransaction(MbarrierTransaction) = "mbarrier".expect_tx.b64 | "mbarrier".complete_tx.b64,
-        by Parser::mbarrier_transaction, class Other, since 8 0;
+        by Parser::mbarrier_transaction, class Other, since 8 0, on 90;
     /// `mbarrier.test_wait`, `.try_wait`.
     MbarrierWait(Box<MbarrierWait>) = "mbarrier".test_wait.b64 | "mbarrier".try_wait.b64, by Parser::mbarrier_wait,
-        where MbarrierWait::rule, class Barrier;
+        where MbarrierWait::rule, class Barrier, on 80;
     /// `mbarrier.pending_count`: the arrivals that a state still expects.
     MbarrierPendingCount {
         /// Destination, `u32`.
         pub d: Reg as Wanted::WORD,
         /// The state, `b64`.
         pub state: Operand as Wanted::LONG,
-    } = "mbarrier".pending_count.b64, class Other;
+    } = "mbarrier".pending_count.b64, class Other, on 80;
 
     // Matrices.
     /// `wmma.load`.
@@ -524,15 +553,21 @@ rows {
     /// `ldmatrix`.
     Ldmatrix(Box<Ldmatrix>) = "ldmatrix".sync.aligned, by Parser::ldmatrix, class Load, meets Warp;
     /// `stmatrix`.
-    Stmatrix(Box<Stmatrix>) = "stmatrix".sync.aligned, by Parser::stmatrix, class Store, meets Warp, since 7 8;
-    /// `movmatrix`: `ty` is b16, the matrix 8 by 8, transposed.
-    Movmatrix(Unary) = "movmatrix".sync.aligned.trans, by Parser::movmatrix, takes fragment,
-        class Shuffle of .ty, meets Warp, since 7 8;
+    Stmatrix(Box<Stmatrix>) = "stmatrix".sync.aligned, by Parser::stmatrix, class Store, meets Warp, since 7 8, on 90;
+    /// `movmatrix`: the matrix is 8 by 8, transposed.
+    Movmatrix {
+        /// Of an element: `b16`.
+        pub ty: Type,
+        /// Destination: two elements.
+        pub d: Reg as Wanted::BITS,
+        /// Source: two elements.
+        pub a: Operand as Wanted::BITS,
+    } = "movmatrix".sync.aligned.trans, by Parser::movmatrix, class Shuffle of .ty, meets Warp, since 7 8;
     /// `wgmma.mma_async`.
     WgmmaMma(Box<WgmmaMma>) = "wgmma".mma_async.sync.aligned, by Parser::wgmma,
-        class Tensor of .a_type counts by WgmmaMma::operations, meets Warp, since 8 0;
+        class Tensor of .a_type counts by WgmmaMma::operations, meets Warp, since 8 0, on 90;
     /// `wgmma.wait_group`: at most so many groups are left.
-    WgmmaWaitGroup(u32) = "wgmma".wait_group.sync.aligned, class Fence, meets Warp, since 8 0;
+    WgmmaWaitGroup(u32) = "wgmma".wait_group.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
 
     /// An instruction that is only taken apart: textures, surfaces, `tcgen05`, `multimem`,
     /// `tensormap` and the like.
@@ -541,15 +576,15 @@ rows {
 }
 without_operands {
     /// `cp.async.bulk.commit_group`.
-    CpAsyncBulkCommitGroup = "cp".async.bulk.commit_group, class Fence, since 8 0;
+    CpAsyncBulkCommitGroup = "cp".async.bulk.commit_group, class Fence, since 8 0, on 90;
     /// `cp.async.commit_group`.
-    CpAsyncCommitGroup = "cp".async.commit_group, class Fence;
+    CpAsyncCommitGroup = "cp".async.commit_group, class Fence, on 80;
     /// `cp.async.wait_all`.
-    CpAsyncWaitAll = "cp".async.wait_all, class Fence;
+    CpAsyncWaitAll = "cp".async.wait_all, class Fence, on 80;
     /// `wgmma.fence`.
-    WgmmaFence = "wgmma".fence.sync.aligned, class Fence, meets Warp, since 8 0;
+    WgmmaFence = "wgmma".fence.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
     /// `wgmma.commit_group`.
-    WgmmaCommitGroup = "wgmma".commit_group.sync.aligned, class Fence, meets Warp, since 8 0;
+    WgmmaCommitGroup = "wgmma".commit_group.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
     /// `exit`.
     Exit = "exit", class Control, flow Ends;
     /// `trap`.

@@ -44,18 +44,6 @@ impl Visit for Operand {
     }
 }
 
-/// An operation whose payload is one operand of 32 bits.
-pub(super) const fn word(_: &Operand) -> Wanted {
-    Wanted::WORD
-}
-
-impl Operand {
-    /// Visits it, where the operation takes this.
-    pub(super) fn visit_as(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
-        self.visit(wanted, visitor);
-    }
-}
-
 impl Visit for Predicate {
     fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         self.value.visit(Wanted::PREDICATE, visitor);

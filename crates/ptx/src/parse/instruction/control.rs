@@ -5,8 +5,8 @@ use super::super::opcode::Opcode;
 use super::super::scope::Name;
 use super::super::{Fail, Parser, Result};
 use crate::{
-    Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand, Pmevent,
-    Returned, Setmaxnreg, Symbol, Type,
+    Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand, Returned,
+    Setmaxnreg, Symbol, Type,
 };
 
 impl<'a> Parser<'a> {
@@ -141,18 +141,6 @@ impl<'a> Parser<'a> {
                 format!("no `.callprototype` or `.calltargets` `{name}` is before this"),
             )),
         }
-    }
-
-    /// The one operand of an instruction, 32 bits.
-    pub(crate) fn word_operand(&mut self, _: &mut Opcode<'a>) -> Result<Operand> {
-        self.operand(Type::U32)
-    }
-
-    pub(crate) fn pmevent(&mut self, op: &mut Opcode<'a>) -> Result<Pmevent> {
-        Ok(Pmevent {
-            mask: op.flag("mask"),
-            a: self.operand(Type::U32)?,
-        })
     }
 
     pub(crate) fn setmaxnreg(&mut self, op: &mut Opcode<'a>) -> Result<Setmaxnreg> {

@@ -3,27 +3,9 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Read, Result};
 use crate::instruction::Wanted;
-use crate::{Binary, FloatBinary, FloatMinMax, Fma, Precision, Rounding, Type};
+use crate::{Binary, FloatMinMax, Fma, Precision, Rounding, Type};
 
 impl<'a> Parser<'a> {
-    pub(crate) fn float_binary(&mut self, op: &mut Opcode<'a>) -> Result<FloatBinary> {
-        let rounding = op.take(Rounding::from_name);
-        let (ftz, saturate) = (op.flag("ftz"), op.flag("sat"));
-        let ty = op.ty()?;
-        let source = op.optional_type().unwrap_or(ty);
-        let (d, a, b) = (self.reg()?, self.then(source)?, self.then(ty)?);
-        Ok(FloatBinary {
-            ty,
-            source,
-            rounding,
-            ftz,
-            saturate,
-            d,
-            a,
-            b,
-        })
-    }
-
     pub(crate) fn fma(&mut self, op: &mut Opcode<'a>) -> Result<Fma> {
         let rounding = match op.take(Rounding::from_name) {
             Some(rounding) => rounding,

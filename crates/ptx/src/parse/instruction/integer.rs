@@ -3,32 +3,9 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Read, Result};
 use crate::instruction::Wanted;
-use crate::{Binary, DotProduct, Half, IntegerMad, IntegerSum, Ternary, Type};
+use crate::{Binary, DotProduct, Half, IntegerMad, IntegerSum, Type};
 
 impl<'a> Parser<'a> {
-    /// `shl`, `shr`: b is 32 bits.
-    pub(crate) fn shift(&mut self, op: &mut Opcode<'a>) -> Result<Binary> {
-        let ty = op.ty()?;
-        Ok(Binary {
-            ty,
-            d: self.reg()?,
-            a: self.then(ty)?,
-            b: self.then(Type::U32)?,
-        })
-    }
-
-    /// `bfe`: b and c are 32 bits.
-    pub(crate) fn extract(&mut self, op: &mut Opcode<'a>) -> Result<Ternary> {
-        let Binary { ty, d, a, b } = self.shift(op)?;
-        Ok(Ternary {
-            ty,
-            d,
-            a,
-            b,
-            c: self.then(Type::U32)?,
-        })
-    }
-
     /// `add`, `sub` and those with a carry.
     pub(crate) fn integer_sum(&mut self, op: &mut Opcode<'a>) -> Result<IntegerSum> {
         let carry_in = matches!(op.name, "addc" | "subc");

@@ -5,8 +5,8 @@ use super::super::opcode::Opcode;
 use super::super::{Fail, Parser, Read, Result};
 use crate::instruction::Wanted;
 use crate::{
-    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Operand,
-    PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, Unary, WgmmaMma,
+    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Movmatrix,
+    Operand, PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, WgmmaMma,
     WgmmaSource, WmmaLoad, WmmaMma, WmmaStore,
 };
 
@@ -198,9 +198,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    pub(crate) fn movmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Unary> {
+    pub(crate) fn movmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Movmatrix> {
         want_shape(op)?;
-        Unary::read(self, op, Wanted::Any)
+        Movmatrix::read(self, op, Wanted::Any)
     }
 
     pub(crate) fn ldmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Ldmatrix> {

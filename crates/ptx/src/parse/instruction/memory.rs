@@ -1,7 +1,8 @@
 //! Loads, stores and hints to caches.
 
 use super::super::opcode::Opcode;
-use super::super::{Parser, Result};
+use super::super::{Parser, Read, Result};
+use crate::instruction::Wanted;
 use crate::{
     AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, CreatePolicy, Eviction, Ld,
     Ldu, Order, PolicyKind, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, StBulk,
@@ -277,14 +278,6 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn apply_priority(&mut self, op: &mut Opcode<'a>) -> Result<CacheRange> {
         op.need("L2::evict_normal")?;
-        self.cache_range(op)
-    }
-
-    pub(crate) fn cache_range(&mut self, op: &mut Opcode<'a>) -> Result<CacheRange> {
-        Ok(CacheRange {
-            space: op.take(Space::from_name).unwrap_or(Space::Generic),
-            address: self.address()?,
-            bytes: self.then(Type::U32)?,
-        })
+        CacheRange::read(self, op, Wanted::Any)
     }
 }
