@@ -4,7 +4,7 @@ use crate::names::named;
 
 named! {
     /// The type of a register, a variable, an operand or an element of a matrix.
-    pub enum Type {
+    pub enum Type as "a type" {
         /// One bit.
         Pred = "pred",
         /// 1 untyped bit (an element of a matrix).
@@ -210,7 +210,7 @@ impl Type {
 
 named! {
     /// Where an address points.
-    pub enum Space {
+    pub enum Space as "a state space" {
         /// Anywhere: the address says where.
         Generic = "generic",
         /// Memory of the device.

@@ -10,8 +10,8 @@ struct Since {
     opcodes: &'static [&'static str],
 }
 
-/// Opcodes newer than 7.0, the oldest version that is written for kernels of Rust ([`Instruction::version`]). Of `mma`
-/// and `wgmma` not every type and shape is told apart.
+/// Modifiers and types that are newer than their instruction ([`Row::since`](crate::Row::since)). Of `mma` and `wgmma`
+/// not every type and shape is told apart.
 const ROWS: &[Since] = &[
     since(7, 1, &["mbarrier.test_wait.parity", "mma.and.popc"]),
     since(7, 2, &["min.xorsign", "max.xorsign", "min.abs", "max.abs"]),
@@ -19,9 +19,6 @@ const ROWS: &[Since] = &[
         7,
         4,
         &[
-            "createpolicy",
-            "applypriority",
-            "discard",
             "ld.L1::*",
             "st.L1::*",
             "ld.L2::*",
@@ -32,9 +29,7 @@ const ROWS: &[Since] = &[
             "prefetch.L2::*",
         ],
     ),
-    since(7, 3, &["stacksave", "stackrestore", "alloca"]),
     since(7, 5, &["fence.proxy"]),
-    since(7, 6, &["szext", "bmsk"]),
     since(7, 7, &["cvta.param*", "isspacep.param*"]),
     since(
         7,
@@ -47,14 +42,8 @@ const ROWS: &[Since] = &[
             "red.bf16*",
             "bar.cta",
             "barrier.cta",
-            "barrier.cluster",
-            "mapa",
-            "getctarank",
-            "movmatrix",
             "tanh.bf16*",
             "ex2.bf16*",
-            "griddepcontrol",
-            "stmatrix",
             "mbarrier.try_wait",
             "cvt.e4m3x2",
             "cvt.e5m2x2",
@@ -84,13 +73,7 @@ const ROWS: &[Since] = &[
         &[
             "fence.mbarrier_init",
             "fence.proxy.async*",
-            "cp.bulk",
-            "cp.reduce",
-            "elect",
-            "setmaxnreg",
-            "wgmma",
             "mbarrier.expect_tx",
-            "mbarrier.complete_tx",
             "mbarrier.release",
             "mbarrier.acquire",
             "mbarrier.cluster",
@@ -113,15 +96,7 @@ const ROWS: &[Since] = &[
         8,
         1,
         &[
-            "st.async",
-            "red.async",
-            "multimem",
-            "atom.v2",
-            "atom.v4",
-            "atom.v8",
-            "red.v2",
-            "red.v4",
-            "red.v8",
+            "multimem", "atom.v2", "atom.v4", "atom.v8", "red.v2", "red.v4", "red.v8",
         ],
     ),
     since(8, 2, &["ld.mmio", "st.mmio", "lop3.or", "lop3.and"]),
@@ -145,7 +120,6 @@ const ROWS: &[Since] = &[
         8,
         6,
         &[
-            "st.bulk",
             "tcgen05",
             "clusterlaunchcontrol",
             "add.f32x2",
@@ -192,7 +166,8 @@ impl Instruction {
     #[must_use]
     pub fn version(&self, source: &str) -> (u32, u32) {
         let by_opcode = version_of(self.opcode(source));
-        let mut version = by_opcode.max(by_operands(&self.operation));
+        let by_row = self.operation.row().since();
+        let mut version = by_row.max(by_opcode).max(by_operands(&self.operation));
         self.operation.visit(Wanted::Any, &mut |named| {
             if let Named::Special(special, _) = named {
                 version = version.max(of_special(special));

@@ -4,7 +4,6 @@
 //! changes nothing, counts as often as warps come by it. Terms are Nsight Compute's.
 
 mod banks;
-mod class;
 mod copies;
 mod distinct;
 mod footprint;
@@ -13,10 +12,9 @@ mod report;
 mod sectors;
 mod tally;
 
-pub use class::Class;
 pub(crate) use copies::Copied;
 pub(crate) use footprint::Way;
-pub use ptx::Type;
+pub use ptx::{Class, Type};
 pub use report::Tallied;
 pub(crate) use tally::{Reached, Row, Tally};
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use ptx::{Body, Instruction, Operation};
 
-use super::class::Sort;
 use super::tally::{OfAccess, OfBlock, OfFunction, Tally};
 use super::{Branch, Buffer, Counted, Counts, Footprint, Memory, Space};
 use crate::exec::program::{Block, Then};
@@ -193,7 +192,7 @@ impl<'t> Ran<'t> {
 
     fn counted(&self, at: u32, issues: Issues, memory: Vec<Memory>) -> Counted {
         let instruction = &self.body.instructions[at as usize];
-        let sort = Sort::of(&instruction.operation);
+        let facts = instruction.operation.facts();
         let places = source::places(self.code.ptx(), self.body, at as usize);
         Counted {
             function: self.function.name.clone(),
@@ -202,9 +201,9 @@ impl<'t> Ran<'t> {
             text: instruction.text(self.code.text()).to_owned(),
             callee: places.callee(),
             source: places.own,
-            class: sort.class,
-            element: sort.element,
-            operations_per_thread: sort.operations,
+            class: facts.class,
+            element: facts.element,
+            operations_per_thread: facts.operations,
             warps: issues.warps,
             lanes: issues.lanes,
             threads: issues.threads,

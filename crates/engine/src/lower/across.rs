@@ -1,6 +1,6 @@
 //! Instructions that work across the lanes of a warp.
 
-use ptx::{Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Type, Vote, VoteMode};
+use ptx::{Activemask, Match, MatchMode, Operand, Redux, ReduxOperator, Type, Vote, VoteMode};
 
 use super::handler::{handler, rare};
 use super::{Lowered, Lowering};
@@ -11,26 +11,18 @@ use crate::exec::registers::{Kind, LANES, lanes_of};
 use crate::exec::signature::Aux;
 
 impl Lowering<'_> {
-    /// Lowers what lanes do together; none for other instructions.
-    pub(super) fn across(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Shfl(it) => self.shfl(it),
-            Operation::Vote(it) => self.vote(it),
-            Operation::Match(it) => self.matching(it),
-            Operation::Redux(it) => self.redux(it),
-            Operation::Activemask(it) => {
-                let d = self.write(it.d).0;
-                let run = handler!([d: Kind::Word], |c, op| c.set_running(op.d, &[c.mask; LANES]));
-                self.emit_masked(run, d, [0; 3], 0);
-                Ok(())
-            }
-            Operation::Elect(it) => self.elect(it.d, it.p, &it.mask),
-            Operation::BarrierWarp(mask) => self.meet(Some(mask), None, Meeting::Sync).map(|()| {
-                // Groups that meet go on behind the instruction's first operation.
-                self.emit_masked(handler!([], |_c, _op| ()), 0, [0; 3], 0);
-            }),
-            _ => return None,
-        })
+    pub(super) fn activemask(&mut self, it: &Activemask) -> Lowered<()> {
+        let d = self.write(it.d).0;
+        let run = handler!([d: Kind::Word], |c, op| c.set_running(op.d, &[c.mask; LANES]));
+        self.emit_masked(run, d, [0; 3], 0);
+        Ok(())
+    }
+
+    pub(super) fn barrier_warp(&mut self, mask: &Operand) -> Lowered<()> {
+        self.meet(Some(mask), None, Meeting::Sync)?;
+        // Groups that meet go on behind the instruction's first operation.
+        self.emit_masked(handler!([], |_c, _op| ()), 0, [0; 3], 0);
+        Ok(())
     }
 
     /// Lanes of the mask wait for each other.
@@ -68,7 +60,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn vote(&mut self, it: &Vote) -> Lowered<()> {
+    pub(super) fn vote(&mut self, it: &Vote) -> Lowered<()> {
         let a = match it.a.value {
             Operand::Register(_) => self.plain(&it.a.value, Kind::Predicate)?,
             _ => self.read_predicate(&it.a)?,
@@ -118,7 +110,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn matching(&mut self, it: &Match) -> Lowered<()> {
+    pub(super) fn matching(&mut self, it: &Match) -> Lowered<()> {
         let kind = super::slots::kind(it.ty);
         let a = self.plain(&it.a, kind)?;
         let meeting = Meeting::Match(it.mode);
@@ -150,7 +142,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn redux(&mut self, it: &Redux) -> Lowered<()> {
+    pub(super) fn redux(&mut self, it: &Redux) -> Lowered<()> {
         let a = self.plain(&it.a, Kind::Word)?;
         let meeting = Meeting::Reduction(it.operator);
         self.meet(Some(&it.mask), Some((a, Kind::Word)), meeting)?;
@@ -198,7 +190,12 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn elect(&mut self, d: Option<ptx::Reg>, p: ptx::Reg, mask: &Operand) -> Lowered<()> {
+    pub(super) fn elect(
+        &mut self,
+        d: Option<ptx::Reg>,
+        p: ptx::Reg,
+        mask: &Operand,
+    ) -> Lowered<()> {
         self.meet(Some(mask), None, Meeting::Election)?;
         let members = self.read(mask, Kind::Word)?;
         let d = match d {

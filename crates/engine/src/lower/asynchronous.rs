@@ -1,8 +1,9 @@
 //! `mbarrier`, and copies of many bytes.
 
 use ptx::{
-    Completion, CpAsyncBulk, CpAsyncBulkTensor, CpReduceAsyncBulk, MbarrierArrive, MbarrierWait,
-    Operand, Operation, Order, Phase, Space, TensorCopy, TensorMode,
+    Completion, CpAsyncBulk, CpAsyncBulkTensor, CpAsyncBulkWaitGroup, CpAsyncMbarrierArrive,
+    CpReduceAsyncBulk, MbarrierArrive, MbarrierInit, MbarrierInval, MbarrierPendingCount,
+    MbarrierTransaction, MbarrierWait, Operand, Order, Phase, Space, TensorCopy, TensorMode,
 };
 
 use super::handler::{handler, rare};
@@ -20,67 +21,57 @@ use crate::exec::{access, checked};
 const SCOPE: check::Scope = check::Scope::Cluster;
 
 impl Lowering<'_> {
-    /// Lowers what concerns mbarriers and bulk copies; none for other instructions.
-    pub(super) fn asynchronous(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::MbarrierInit(it) => {
-                let count = self.read(&it.count, Kind::Word);
-                let what = check::What::Write(check::Strength::Weak);
-                count.and_then(|count| {
-                    self.mbarrier(it.space, &it.address, Act::Init { count }, what)
-                })
-            }
-            Operation::MbarrierInval(it) => {
-                let what = check::What::Write(check::Strength::Weak);
-                self.mbarrier(it.space, &it.address, Act::Inval, what)
-            }
-            Operation::MbarrierTransaction(it) => {
-                let act = self
-                    .read(&it.count, Kind::Word)
-                    .map(|bytes| match it.complete {
-                        true => Act::Complete { bytes },
-                        false => Act::Expect { bytes },
-                    });
-                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
-                act.and_then(|act| self.mbarrier(it.space, &it.address, act, what))
-            }
-            Operation::MbarrierArrive(it) => self.arrive(it),
-            Operation::MbarrierWait(it) => self.wait(it),
-            Operation::CpAsyncMbarrierArrive(it) => {
-                let act = Act::ArriveByCopies {
-                    is_expected: it.no_increment,
-                };
-                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
-                self.mbarrier(it.space, &it.address, act, what)
-            }
-            Operation::MbarrierPendingCount(it) => {
-                self.read(&it.state, Kind::Double).map(|state| {
-                    let run = handler!(|c, op| unary(c, op, |a: u64| mbarrier::pending_count(a)));
-                    self.emit(run, it.d, &[state]);
-                })
-            }
-            Operation::CpAsyncBulk(it) => self.bulk_copy(it),
-            Operation::CpReduceAsyncBulk(it) => self.bulk_reduction(it),
-            Operation::CpAsyncBulkTensor(it) => self.tensor_copy(it),
-            // A hint.
-            Operation::CpAsyncBulkPrefetch(_) => Ok(()),
-            Operation::CpAsyncBulkCommitGroup => {
-                self.emit_masked(rare!([], |c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
-                Ok(())
-            }
-            Operation::CpAsyncBulkWaitGroup(it) => {
-                let run = match it.read {
-                    true => rare!([], |c, op| checked::bulk_wait(c, op.a, true)),
-                    false => rare!([], |c, op| checked::bulk_wait(c, op.a, false)),
-                };
-                self.emit_masked(run, 0, [it.groups, 0, 0], 0);
-                Ok(())
-            }
-            _ => return None,
-        })
+    pub(super) fn mbarrier_init(&mut self, it: &MbarrierInit) -> Lowered<()> {
+        let count = self.read(&it.count, Kind::Word)?;
+        let what = check::What::Write(check::Strength::Weak);
+        self.mbarrier(it.space, &it.address, Act::Init { count }, what)
     }
 
-    fn arrive(&mut self, it: &MbarrierArrive) -> Lowered<()> {
+    pub(super) fn mbarrier_inval(&mut self, it: &MbarrierInval) -> Lowered<()> {
+        let what = check::What::Write(check::Strength::Weak);
+        self.mbarrier(it.space, &it.address, Act::Inval, what)
+    }
+
+    pub(super) fn mbarrier_transaction(&mut self, it: &MbarrierTransaction) -> Lowered<()> {
+        let bytes = self.read(&it.count, Kind::Word)?;
+        let act = match it.complete {
+            true => Act::Complete { bytes },
+            false => Act::Expect { bytes },
+        };
+        let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+        self.mbarrier(it.space, &it.address, act, what)
+    }
+
+    pub(super) fn arrive_by_copies(&mut self, it: &CpAsyncMbarrierArrive) -> Lowered<()> {
+        let act = Act::ArriveByCopies {
+            is_expected: it.no_increment,
+        };
+        let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+        self.mbarrier(it.space, &it.address, act, what)
+    }
+
+    pub(super) fn pending_count(&mut self, it: &MbarrierPendingCount) -> Lowered<()> {
+        let state = self.read(&it.state, Kind::Double)?;
+        let run = handler!(|c, op| unary(c, op, |a: u64| mbarrier::pending_count(a)));
+        self.emit(run, it.d, &[state]);
+        Ok(())
+    }
+
+    pub(super) fn commit_bulk(&mut self) -> Lowered<()> {
+        self.emit_masked(rare!([], |c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
+        Ok(())
+    }
+
+    pub(super) fn wait_for_bulk(&mut self, it: &CpAsyncBulkWaitGroup) -> Lowered<()> {
+        let run = match it.read {
+            true => rare!([], |c, op| checked::bulk_wait(c, op.a, true)),
+            false => rare!([], |c, op| checked::bulk_wait(c, op.a, false)),
+        };
+        self.emit_masked(run, 0, [it.groups, 0, 0], 0);
+        Ok(())
+    }
+
+    pub(super) fn arrive(&mut self, it: &MbarrierArrive) -> Lowered<()> {
         let optional = |this: &mut Self, operand: &Option<Operand>| match operand {
             Some(operand) => this.read(operand, Kind::Word).map(Some),
             None => Ok(None),
@@ -100,7 +91,7 @@ impl Lowering<'_> {
         self.mbarrier(it.space, &it.address, Act::Arrive(arrival), what)
     }
 
-    fn wait(&mut self, it: &MbarrierWait) -> Lowered<()> {
+    pub(super) fn wait(&mut self, it: &MbarrierWait) -> Lowered<()> {
         let phase = match &it.phase {
             Phase::State(state) => mbarrier::Phase::Of(self.read(state, Kind::Double)?),
             Phase::Parity(parity) => mbarrier::Phase::Parity(self.read(parity, Kind::Word)?),
@@ -166,7 +157,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn bulk_copy(&mut self, it: &CpAsyncBulk) -> Lowered<()> {
+    pub(super) fn bulk_copy(&mut self, it: &CpAsyncBulk) -> Lowered<()> {
         if it.byte_mask.is_some() {
             return Err("`.cp_mask`".to_owned());
         }
@@ -198,7 +189,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn bulk_reduction(&mut self, it: &CpReduceAsyncBulk) -> Lowered<()> {
+    pub(super) fn bulk_reduction(&mut self, it: &CpReduceAsyncBulk) -> Lowered<()> {
         if (it.destination_space, it.source_space) != (Space::Global, Space::Shared) {
             return Err("a reduction between these spaces".to_owned());
         }
@@ -216,7 +207,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn tensor_copy(&mut self, it: &CpAsyncBulkTensor) -> Lowered<()> {
+    pub(super) fn tensor_copy(&mut self, it: &CpAsyncBulkTensor) -> Lowered<()> {
         if it.mode != TensorMode::Tile {
             return Err("coordinates of other than tiles".to_owned());
         }

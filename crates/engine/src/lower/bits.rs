@@ -1,6 +1,6 @@
 //! Counting, finding and moving the bits of integers.
 
-use ptx::{Bfi, Bfind, Bmsk, Operation, Szext, Ternary, Type, Wrap};
+use ptx::{Bfe, Bfi, Bfind, Bmsk, Count, Fns, Szext, Type, Unary, Wrap};
 
 use super::handler::{each, handler, rare, with_type};
 use super::{Lowered, Lowering};
@@ -11,35 +11,27 @@ use crate::exec::registers::{Kind, LANES, Lane};
 use crate::exec::signature::{Aux, Handler, Operand as _};
 
 impl Lowering<'_> {
-    /// Lowers instructions on single bits and fields; none for other instructions.
-    pub(super) fn bits(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Popc(it) => {
-                let run = each!(unary it.ty, of long_words, bits::popc);
-                self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
-            }
-            Operation::Clz(it) => {
-                let run = each!(unary it.ty, of long_words, bits::clz);
-                self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
-            }
-            Operation::Brev(it) => {
-                let run = each!(unary it.ty, of long_words, bits::brev);
-                self.same(run, it.ty, it.d, &[it.a])
-            }
-            Operation::Bfind(it) => self.bfind(it),
-            Operation::Fns(it) => {
-                let run = rare!(|c, op| ternary(c, op, bits::fns));
-                self.same(Some(run), Type::B32, it.d, &[it.mask, it.base, it.offset])
-            }
-            Operation::Bfe(it) => self.bfe(it),
-            Operation::Bfi(it) => self.bfi(it),
-            Operation::Szext(it) => self.szext(it),
-            Operation::Bmsk(it) => self.bmsk(it),
-            _ => return None,
-        })
+    pub(super) fn popc(&mut self, it: &Count) -> Lowered<()> {
+        let run = each!(unary it.ty, of long_words, bits::popc);
+        self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
     }
 
-    fn bfind(&mut self, it: &Bfind) -> Lowered<()> {
+    pub(super) fn clz(&mut self, it: &Count) -> Lowered<()> {
+        let run = each!(unary it.ty, of long_words, bits::clz);
+        self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
+    }
+
+    pub(super) fn brev(&mut self, it: &Unary) -> Lowered<()> {
+        let run = each!(unary it.ty, of long_words, bits::brev);
+        self.same(run, it.ty, it.d, &[it.a])
+    }
+
+    pub(super) fn fns(&mut self, it: &Fns) -> Lowered<()> {
+        let run = rare!(|c, op| ternary(c, op, bits::fns));
+        self.same(Some(run), Type::B32, it.d, &[it.mask, it.base, it.offset])
+    }
+
+    pub(super) fn bfind(&mut self, it: &Bfind) -> Lowered<()> {
         let run = match it.shift_amount {
             false => each!(unary it.ty, of long_integers, bits::bfind),
             true => each!(unary it.ty, of long_integers, bits::bfind_shiftamt),
@@ -47,14 +39,14 @@ impl Lowering<'_> {
         self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
     }
 
-    fn bfe(&mut self, it: &Ternary) -> Lowered<()> {
+    pub(super) fn bfe(&mut self, it: &Bfe) -> Lowered<()> {
         let run = with_type!(it.ty, T of long_integers,
             handler!(|c, op| ternary(c, op, |a: T, position: u32, length: u32| bits::bfe(a, position, length))));
         let sources = [(it.a, it.ty), (it.b, Type::U32), (it.c, Type::U32)];
         self.apply(run, (it.d, it.ty), &sources, 0)
     }
 
-    fn bfi(&mut self, it: &Bfi) -> Lowered<()> {
+    pub(super) fn bfi(&mut self, it: &Bfi) -> Lowered<()> {
         let run: Option<Handler> = with_type!(it.ty, T of long_words, handler!(
             [d: <T as Lane>::Slot::KIND, a: <T as Lane>::Slot::KIND, b: <T as Lane>::Slot::KIND,
                 c: Kind::Word, aux: Aux::Slot(Kind::Word)],
@@ -66,7 +58,7 @@ impl Lowering<'_> {
         self.apply(Some(run), (it.d, it.ty), &sources, length.into())
     }
 
-    fn szext(&mut self, it: &Szext) -> Lowered<()> {
+    pub(super) fn szext(&mut self, it: &Szext) -> Lowered<()> {
         let run = match (it.ty, it.wrap) {
             (Type::U32, Wrap::Clamp) => {
                 handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Clamp)))
@@ -85,7 +77,7 @@ impl Lowering<'_> {
         self.same(Some(run), it.ty, it.d, &[it.a, it.b])
     }
 
-    fn bmsk(&mut self, it: &Bmsk) -> Lowered<()> {
+    pub(super) fn bmsk(&mut self, it: &Bmsk) -> Lowered<()> {
         let run = match it.wrap {
             Wrap::Clamp => handler!(|c, op| binary(c, op, |a, b| bits::bmsk(a, b, Excess::Clamp))),
             Wrap::Wrap => handler!(|c, op| binary(c, op, |a, b| bits::bmsk(a, b, Excess::Wrap))),

@@ -10,17 +10,7 @@ use crate::exec::program::Meeting;
 use crate::exec::registers::Kind;
 
 impl Lowering<'_> {
-    /// Lowers what concerns clusters; none for other instructions.
-    pub(super) fn cluster(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::BarrierCluster(it) => self.barrier_of_cluster(it),
-            Operation::Mapa(it) => self.mapa(it),
-            Operation::Getctarank(it) => self.getctarank(it),
-            _ => return None,
-        })
-    }
-
-    fn barrier_of_cluster(&mut self, it: &BarrierCluster) -> Lowered<()> {
+    pub(super) fn barrier_of_cluster(&mut self, it: &BarrierCluster) -> Lowered<()> {
         if it.aligned || it.action == ClusterAction::Wait {
             self.meet_whole()?;
         }
@@ -40,7 +30,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn mapa(&mut self, it: &Mapa) -> Lowered<()> {
+    pub(super) fn mapa(&mut self, it: &Mapa) -> Lowered<()> {
         let a = self.read(&it.a, Kind::Double)?;
         let rank = self.read(&it.b, Kind::Word)?;
         let mapped = self.scratch(Kind::Double);
@@ -65,7 +55,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn getctarank(&mut self, it: &Getctarank) -> Lowered<()> {
+    pub(super) fn getctarank(&mut self, it: &Getctarank) -> Lowered<()> {
         let a = self.read(&it.a, Kind::Double)?;
         let run = match it.space {
             Space::Generic => rare!([d: Kind::Word, a: Kind::Double], |c, op| {

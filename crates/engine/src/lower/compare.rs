@@ -1,6 +1,6 @@
 //! Comparison, and what is chosen by it.
 
-use ptx::{BooleanOperator, Comparison, Operand, Operation, Reg, Selp, Set, Setp, Slct, Type};
+use ptx::{BooleanOperator, Comparison, Operand, Reg, Selp, Set, Setp, Slct, Type};
 
 use super::handler::{each, handler};
 use super::slots::kind;
@@ -36,18 +36,7 @@ struct Pair {
 }
 
 impl Lowering<'_> {
-    /// Lowers comparisons and selections; none for other instructions.
-    pub(super) fn compare(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Set(it) => self.set(it),
-            Operation::Setp(it) => self.setp(it),
-            Operation::Selp(it) => self.selp(it),
-            Operation::Slct(it) => self.slct(it),
-            _ => return None,
-        })
-    }
-
-    fn setp(&mut self, it: &Setp) -> Lowered<()> {
+    pub(super) fn setp(&mut self, it: &Setp) -> Lowered<()> {
         let pairs = self.pairs(it.ty, it.ftz, &it.a, &it.b)?;
         let with = match &it.combination {
             Some(combination) => Some((
@@ -80,7 +69,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn set(&mut self, it: &Set) -> Lowered<()> {
+    pub(super) fn set(&mut self, it: &Set) -> Lowered<()> {
         let pairs = self.pairs(it.source, it.ftz, &it.a, &it.b)?;
         let [low, high] = truths(it.destination, pairs.len()).ok_or("the types")?;
         let with = match &it.combination {
@@ -157,7 +146,7 @@ impl Lowering<'_> {
         self.finish_in(run, (register, Kind::Predicate), [slot, 0, 0], 0)
     }
 
-    fn selp(&mut self, it: &Selp) -> Lowered<()> {
+    pub(super) fn selp(&mut self, it: &Selp) -> Lowered<()> {
         let run = match kind(it.ty) {
             Kind::Word => selected!(u32),
             Kind::Double => selected!(u64),
@@ -169,7 +158,7 @@ impl Lowering<'_> {
         self.finish_in(run, (it.d, kind), [a, b, by], 0)
     }
 
-    fn slct(&mut self, it: &Slct) -> Lowered<()> {
+    pub(super) fn slct(&mut self, it: &Slct) -> Lowered<()> {
         use relation::{slct, slct_f32};
         // A subnormal selector below zero is zero with `.ftz`.
         let run = match (it.selector, kind(it.ty), it.ftz) {

@@ -1,6 +1,6 @@
 //! Conversions between types, and permutations of bytes.
 
-use ptx::{Cvt, CvtPack, Operation, Prmt, PrmtMode, Reg, Saturation, Type};
+use ptx::{Cvt, CvtPack, Prmt, PrmtMode, Reg, Saturation, Type};
 
 use super::handler::{handler, rare};
 use super::rounding::{between_floats, from_integer, to_integer};
@@ -28,18 +28,7 @@ pub(super) fn step(run: Handler, kind: Kind) -> Step {
 }
 
 impl Lowering<'_> {
-    /// Lowers conversions; none for other instructions.
-    pub(super) fn convert(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Cvt(it) => self.cvt(it),
-            Operation::CvtPack(it) => self.cvt_pack(it),
-            Operation::CvtFour(it) => self.cvt_four(it),
-            Operation::Prmt(it) => self.prmt(it),
-            _ => return None,
-        })
-    }
-
-    fn prmt(&mut self, it: &Prmt) -> Lowered<()> {
+    pub(super) fn prmt(&mut self, it: &Prmt) -> Lowered<()> {
         use Permutation as P;
         let run = match it.mode {
             None => handler!(|c, op| ternary(c, op, |a, b, d| bits::prmt(a, b, d, P::Named))),
@@ -65,7 +54,7 @@ impl Lowering<'_> {
         self.same(Some(run), Type::B32, it.d, &[it.a, it.b, it.c])
     }
 
-    fn cvt_pack(&mut self, it: &CvtPack) -> Lowered<()> {
+    pub(super) fn cvt_pack(&mut self, it: &CvtPack) -> Lowered<()> {
         if it.from != Type::S32 || it.c.is_none() != (it.to.bits() == 16) {
             return Err("the types".to_owned());
         }
@@ -93,7 +82,7 @@ impl Lowering<'_> {
         self.apply(Some(run), (it.d, Type::B32), &sources, it.to.bits().into())
     }
 
-    fn cvt(&mut self, it: &Cvt) -> Lowered<()> {
+    pub(super) fn cvt(&mut self, it: &Cvt) -> Lowered<()> {
         let bits = self.register_bits(it.d);
         let steps = match (sort(it.from), sort(it.to)) {
             _ if it.b.is_some() || it.random.is_some() => self.narrowed(it),

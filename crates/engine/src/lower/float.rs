@@ -1,6 +1,6 @@
 //! Arithmetic on `f32` and `f64`.
 
-use ptx::{FloatBinary, FloatMinMax, FloatUnary, Fma, Operand, Operation, Type};
+use ptx::{FloatBinary, FloatMinMax, FloatUnary, Fma, Operand, Type};
 
 use super::handler::{each, handler, rare};
 use super::modifiers::{Modifiers, rounding};
@@ -71,19 +71,24 @@ fn sub_ftz(a: f32, b: f32, rounding: Rounding) -> f32 {
 }
 
 impl Lowering<'_> {
-    /// Lowers arithmetic on floats; none for other instructions.
-    pub(super) fn float(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::FloatAdd(it) => self.float_binary(it, add),
-            Operation::FloatSub(it) => self.float_binary(it, sub),
-            Operation::FloatMul(it) => self.float_binary(it, mul),
-            Operation::Fma(it) => self.fma(it),
-            Operation::FloatMin(it) => self.float_min_max(it, min),
-            Operation::FloatMax(it) => self.float_min_max(it, max),
-            Operation::FloatAbs(it) => self.float_abs(it),
-            Operation::FloatNeg(it) => self.float_neg(it),
-            _ => return None,
-        })
+    pub(super) fn float_add(&mut self, it: &FloatBinary) -> Lowered<()> {
+        self.float_binary(it, add)
+    }
+
+    pub(super) fn float_sub(&mut self, it: &FloatBinary) -> Lowered<()> {
+        self.float_binary(it, sub)
+    }
+
+    pub(super) fn float_mul(&mut self, it: &FloatBinary) -> Lowered<()> {
+        self.float_binary(it, mul)
+    }
+
+    pub(super) fn float_min(&mut self, it: &FloatMinMax) -> Lowered<()> {
+        self.float_min_max(it, min)
+    }
+
+    pub(super) fn float_max(&mut self, it: &FloatMinMax) -> Lowered<()> {
+        self.float_min_max(it, max)
     }
 
     fn float_binary(
@@ -104,7 +109,7 @@ impl Lowering<'_> {
         self.finish_in(run, (it.d, kind(it.ty)), [a, b, 0], how.aux())
     }
 
-    fn fma(&mut self, it: &Fma) -> Lowered<()> {
+    pub(super) fn fma(&mut self, it: &Fma) -> Lowered<()> {
         let how = rounding(it.rounding).ok_or("the rounding")?;
         let how = Modifiers::rounded(how)
             .with(Modifiers::FTZ, it.ftz)
@@ -156,7 +161,7 @@ impl Lowering<'_> {
         self.finish_in(run, (it.d, kind), [of_two, third, 0], how.aux())
     }
 
-    fn float_abs(&mut self, it: &FloatUnary) -> Lowered<()> {
+    pub(super) fn float_abs(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match (it.ty, it.ftz) {
             (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(
                 float::abs(a)
@@ -168,7 +173,7 @@ impl Lowering<'_> {
         self.with_ftz(run, it)
     }
 
-    fn float_neg(&mut self, it: &FloatUnary) -> Lowered<()> {
+    pub(super) fn float_neg(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match (it.ty, it.ftz) {
             (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(
                 float::neg(a)

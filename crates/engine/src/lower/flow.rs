@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ptx::{Body, Guard, Instruction, LabelId, Operation};
+use ptx::{Body, Flow, Guard, Instruction, LabelId, Meeting, Operation};
 
 /// A basic block: instructions that run one after another.
 #[derive(Debug)]
@@ -89,36 +89,12 @@ pub(crate) fn pieces(body: &Body) -> Vec<Piece> {
 
 /// Whether an instruction waits for other lanes of the warp, so that a block begins with it.
 pub(crate) fn meets(instruction: &Instruction) -> bool {
-    match &instruction.operation {
-        Operation::Shfl(it) => it.mask.is_some(),
-        Operation::Vote(it) => it.mask.is_some(),
-        Operation::Match(_)
-        | Operation::Redux(_)
-        | Operation::Elect(_)
-        | Operation::BarrierWarp(_)
-        | Operation::Mma(_)
-        | Operation::Ldmatrix(_)
-        | Operation::Stmatrix(_)
-        | Operation::Movmatrix(_)
-        | Operation::WgmmaMma(_)
-        | Operation::WgmmaFence
-        | Operation::BarrierCluster(_)
-        | Operation::WgmmaCommitGroup
-        | Operation::WgmmaWaitGroup(_)
-        | Operation::WmmaLoad(_)
-        | Operation::WmmaStore(_)
-        | Operation::WmmaMma(_) => true,
-        _ => false,
-    }
+    instruction.operation.facts().meeting == Meeting::Warp
 }
 
 /// Whether a block ends with an instruction.
 fn ends(instruction: &Instruction) -> bool {
-    instruction.is_terminator()
-        || matches!(
-            instruction.operation,
-            Operation::Barrier(_) | Operation::Call(_) | Operation::Brkpt
-        )
+    instruction.operation.facts().flow != Flow::Next
 }
 
 /// Where blocks begin, and their numbers.
@@ -180,8 +156,15 @@ impl<'b> Blocks<'b> {
             instruction: last,
             targets,
         };
-        let end = match &instruction.operation {
-            Operation::Branch(branch) => {
+        let end = match (instruction.operation.facts().flow, &instruction.operation) {
+            (Flow::Next, _) => {
+                return Piece {
+                    straight: range.clone(),
+                    issues: range,
+                    end: End::Falls(next),
+                };
+            }
+            (_, Operation::Branch(branch)) => {
                 let taken = self.at_label(branch.target);
                 match instruction.guard {
                     None => End::Falls(taken),
@@ -193,20 +176,13 @@ impl<'b> Blocks<'b> {
                     },
                 }
             }
-            Operation::BranchIndexed(branch) => {
+            (_, Operation::BranchIndexed(branch)) => {
                 let labels = &self.body.branch_targets[branch.targets as usize].labels;
                 by(labels.iter().map(|&label| self.at_label(label)).collect())
             }
-            Operation::Barrier(_) | Operation::Call(_) => by(vec![next]),
-            Operation::Ret(_) => End::Return,
-            Operation::Exit | Operation::Trap | Operation::Brkpt => by(Vec::new()),
-            _ => {
-                return Piece {
-                    straight: range.clone(),
-                    issues: range,
-                    end: End::Falls(next),
-                };
-            }
+            (Flow::Resumes, _) => by(vec![next]),
+            (Flow::Returns, _) => End::Return,
+            (Flow::Branches | Flow::Ends, _) => by(Vec::new()),
         };
         Piece {
             straight: range.start..last,

@@ -1,6 +1,6 @@
 //! Quotients, roots and transcendental functions of floats, and what looks at their parts.
 
-use ptx::{Binary, FloatDiv, FloatRoot, FloatTest, FloatUnary, Operation, Precision, Testp, Type};
+use ptx::{Binary, FloatDiv, FloatRoot, FloatTest, FloatUnary, Precision, Testp, Type};
 
 use super::half::halves;
 use super::handler::{each, handler, rare};
@@ -22,25 +22,19 @@ macro_rules! seldom {
 }
 
 impl Lowering<'_> {
-    /// Lowers functions of floats; none for other instructions.
-    pub(super) fn function(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::FloatDiv(it) => self.float_div(it),
-            Operation::Rcp(it) => self.rcp(it),
-            Operation::Sqrt(it) => self.sqrt(it),
-            Operation::Rsqrt(it) => self.rsqrt(it),
-            Operation::Sin(it) => self.of_f32(it, seldom!(approx::sin)),
-            Operation::Cos(it) => self.of_f32(it, seldom!(approx::cos)),
-            Operation::Lg2(it) => self.of_f32(it, seldom!(approx::lg2)),
-            Operation::Ex2(it) => self.ex2(it),
-            Operation::Tanh(it) => self.tanh(it),
-            Operation::Testp(it) => self.testp(it),
-            Operation::Copysign(it) => self.copysign(it),
-            _ => return None,
-        })
+    pub(super) fn sin(&mut self, it: &FloatUnary) -> Lowered<()> {
+        self.of_f32(it, seldom!(approx::sin))
     }
 
-    fn float_div(&mut self, it: &FloatDiv) -> Lowered<()> {
+    pub(super) fn cos(&mut self, it: &FloatUnary) -> Lowered<()> {
+        self.of_f32(it, seldom!(approx::cos))
+    }
+
+    pub(super) fn lg2(&mut self, it: &FloatUnary) -> Lowered<()> {
+        self.of_f32(it, seldom!(approx::lg2))
+    }
+
+    pub(super) fn float_div(&mut self, it: &FloatDiv) -> Lowered<()> {
         let how = modifiers(it.precision, it.ftz)?;
         let run = match (it.ty, it.precision) {
             (Type::F32, Precision::Approximate) if it.ftz => {
@@ -89,7 +83,7 @@ impl Lowering<'_> {
         )
     }
 
-    fn rcp(&mut self, it: &FloatRoot) -> Lowered<()> {
+    pub(super) fn rcp(&mut self, it: &FloatRoot) -> Lowered<()> {
         let how = modifiers(it.precision, it.ftz)?;
         let run = match (it.ty, it.precision) {
             (Type::F32, Precision::Approximate) => handler!(|c, op| {
@@ -114,7 +108,7 @@ impl Lowering<'_> {
         self.apply(Some(run), (it.d, it.ty), &[(it.a, it.ty)], how.aux())
     }
 
-    fn sqrt(&mut self, it: &FloatRoot) -> Lowered<()> {
+    pub(super) fn sqrt(&mut self, it: &FloatRoot) -> Lowered<()> {
         let how = modifiers(it.precision, it.ftz)?;
         let run = match (it.ty, it.precision) {
             (Type::F32, Precision::Approximate) => handler!(|c, op| {
@@ -136,7 +130,7 @@ impl Lowering<'_> {
         self.apply(Some(run), (it.d, it.ty), &[(it.a, it.ty)], how.aux())
     }
 
-    fn rsqrt(&mut self, it: &FloatUnary) -> Lowered<()> {
+    pub(super) fn rsqrt(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match (it.ty, it.ftz) {
             (Type::F64, true) => Some(rare!(|c, op| unary(c, op, approx::rsqrt_ftz_f64))),
             (Type::F64, false) => Some(handler!(|c, op| unary(c, op, approx::rsqrt_f64))),
@@ -154,7 +148,7 @@ impl Lowering<'_> {
         self.with_ftz(run.filter(|_| it.ty == Type::F32), it)
     }
 
-    fn ex2(&mut self, it: &FloatUnary) -> Lowered<()> {
+    pub(super) fn ex2(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match it.ty {
             Type::F32 => seldom!(approx::ex2),
             ty => halves!(ty, unary(a), |how, H| {
@@ -164,7 +158,7 @@ impl Lowering<'_> {
         self.with_ftz(run, it)
     }
 
-    fn tanh(&mut self, it: &FloatUnary) -> Lowered<()> {
+    pub(super) fn tanh(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match it.ty {
             Type::F32 => seldom!(approx::tanh),
             ty => halves!(ty, unary(a), |how, H| {
@@ -174,7 +168,7 @@ impl Lowering<'_> {
         self.with_ftz(run, it)
     }
 
-    fn testp(&mut self, it: &Testp) -> Lowered<()> {
+    pub(super) fn testp(&mut self, it: &Testp) -> Lowered<()> {
         macro_rules! tested {
             ($class:ident) => {
                 each!(compare it.ty, of floats, |a, _| float::testp(a, Class::$class))
@@ -191,7 +185,7 @@ impl Lowering<'_> {
         self.apply(run, (it.p, Type::Pred), &[(it.a, it.ty), (it.a, it.ty)], 0)
     }
 
-    fn copysign(&mut self, it: &Binary) -> Lowered<()> {
+    pub(super) fn copysign(&mut self, it: &Binary) -> Lowered<()> {
         let run = each!(binary it.ty, of floats, float::copysign);
         self.same(run, it.ty, it.d, &[it.a, it.b])
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use ptx::{Access, Body, Function, FunctionKind, Operation, Reg, Space, Symbol};
+use ptx::{Access, Body, Function, FunctionKind, Instruction, Reg};
 
 use super::control::is_fixed_by_launch;
 use super::flow::Piece;
@@ -26,9 +26,9 @@ pub(crate) fn hoisted(function: &Function, body: &Body, pieces: &[Piece]) -> Hoi
         let before = hoisted.instructions.len();
         for piece in pieces {
             for index in piece.straight.clone() {
-                let mut is_fixed = is_pure(&body.instructions[index].operation);
-                let mut written = None;
                 let instruction = &body.instructions[index];
+                let mut is_fixed = is_fixed(instruction);
+                let mut written = None;
                 instruction.visit(|access, register| match access {
                     Access::Define => {
                         is_fixed &= definitions[&register] == 1 && written.is_none();
@@ -62,53 +62,58 @@ fn definitions(body: &Body) -> HashMap<Reg, u32> {
     count
 }
 
-/// Whether an instruction gives the same result whenever it is executed, if its registers do.
-fn is_pure(operation: &Operation) -> bool {
-    use Operation::{
-        And, Bfe, Bfi, Bmsk, Cnot, Cvt, Cvta, FloatAdd, FloatMul, FloatNeg, FloatSub, Fma,
-        IntegerAbs, IntegerAdd, IntegerMad, IntegerMax, IntegerMin, IntegerMul, IntegerNeg,
-        IntegerSub, Ld, Lop3, Mov, Not, Or, Pack, Prmt, Selp, Setp, Shf, Shl, Shr, Xor,
-    };
-    match operation {
-        IntegerAdd(it) | IntegerSub(it) => {
-            !it.carry_in && !it.carry_out && are_fixed(&[it.a, it.b])
-        }
-        IntegerMad(it) => !it.carry_in && !it.carry_out && are_fixed(&[it.a, it.b, it.c]),
-        IntegerMul(it) => are_fixed(&[it.a, it.b]),
-        IntegerMin(it) | IntegerMax(it) => are_fixed(&[it.a, it.b]),
-        And(it) | Or(it) | Xor(it) | Shl(it) | Shr(it) => are_fixed(&[it.a, it.b]),
-        Mov(it) | Not(it) | Cnot(it) | IntegerAbs(it) | IntegerNeg(it) => are_fixed(&[it.a]),
-        FloatAdd(it) | FloatSub(it) | FloatMul(it) => are_fixed(&[it.a, it.b]),
-        FloatNeg(it) => are_fixed(&[it.a]),
-        Fma(it) => are_fixed(&[it.a, it.b, it.c]),
-        Cvt(it) => {
-            it.random.is_none() && are_fixed(&[it.a]) && it.b.is_none_or(|b| are_fixed(&[b]))
-        }
-        // Of shared memory it is the block's, of local memory the thread's.
-        Cvta(it) => !is_shared(it.space) && it.space != Space::Local && are_fixed(&[it.a]),
-        Setp(it) => it.combination.is_none() && it.q.is_none() && are_fixed(&[it.a, it.b]),
-        Selp(it) => are_fixed(&[it.a, it.b, it.c.value]),
-        Lop3(it) => it.p.is_none() && are_fixed(&[it.a, it.b, it.c]),
-        Bfe(it) => are_fixed(&[it.a, it.b, it.c]),
-        Bfi(_) | Bmsk(_) | Prmt(_) | Shf(_) | Pack(_) => false,
-        Ld(it) => {
-            let of_launch = matches!(it.address.base, ptx::Base::Symbol(Symbol::Parameter(_)));
-            of_launch && matches!(it.space, Space::Param | Space::ParamEntry) && it.d.len() == 1
-        }
-        _ => false,
+/// Whether an instruction gives the same result in each block of a launch, if its registers have the same values: the
+/// address of a local variable is the activation's.
+fn is_fixed(instruction: &Instruction) -> bool {
+    let mut is_fixed = instruction.operation.facts().is_pure && !instruction.reads_symbol();
+    instruction.visit_specials(|special| is_fixed &= is_fixed_by_launch(special));
+    is_fixed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flow::pieces;
+    use super::hoisted;
+
+    /// The instructions of a kernel that are computed once per launch.
+    fn texts(instructions: &str) -> Vec<String> {
+        let text = format!(
+            ".version 9.0 .target sm_90 .address_size 64
+            .visible .entry k(.param .b32 p) {{ .reg .b32 %r<9>; .reg .b64 %d; .reg .f32 %f<3>; .shared .b32 s;
+            ld.param.b32 %r1, [p];
+            {instructions} ret; }}"
+        );
+        let module = ptx::parse(&text).expect("PTX");
+        let (function, body) = (&module.functions[0], module.functions[0].body.as_ref());
+        let body = body.expect("a body");
+        let found = hoisted(function, body, &pieces(body)).instructions;
+        let texts = found.iter().map(|&it| body.instructions[it].text(&text));
+        texts.skip(1).map(str::to_owned).collect()
     }
-}
 
-fn is_shared(space: Space) -> bool {
-    matches!(space, Space::Shared | Space::SharedCluster)
-}
+    #[test]
+    fn what_is_pure_and_has_operands_of_the_launch_is_computed_once() {
+        for once in [
+            "bfi.b32 %r2, %r1, %r1, 3, 4;",
+            "div.u32 %r2, %r1, 3;",
+            "sqrt.rn.f32 %f1, 0f40000000;",
+            "mov.b32 %r2, %ntid.x;",
+        ] {
+            assert_eq!(texts(once), [once]);
+        }
+    }
 
-/// Whether operands that are no registers are fixed by the launch.
-fn are_fixed(operands: &[ptx::Operand]) -> bool {
-    operands.iter().all(|operand| match operand {
-        ptx::Operand::Special(special) => is_fixed_by_launch(*special),
-        // The address of a local variable is the activation's.
-        ptx::Operand::Symbol { .. } => false,
-        ptx::Operand::Register(_) | ptx::Operand::Immediate(_) => true,
-    })
+    #[test]
+    fn what_differs_by_block_or_reads_more_than_registers_is_not() {
+        for each_time in [
+            "mov.b32 %r2, %ctaid.x;",
+            "mov.b64 %d, s;",
+            "add.cc.u32 %r2, %r1, %r1;",
+            "activemask.b32 %r2;",
+            "ld.shared.b32 %r2, [s];",
+            "bfi.b32 %r2, %r3, %r1, 3, 4;",
+        ] {
+            assert_eq!(texts(each_time), [""; 0]);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Arithmetic on integers.
 
 use ptx::{
-    DotProduct, Half, IntegerMad, IntegerMinMax, IntegerMul, IntegerSum, Mad24, Mul24, Operation,
-    Type,
+    Binary, DotProduct, Half, IntegerMad, IntegerMinMax, IntegerMul, IntegerSum, Mad24, Mul24,
+    Ternary, Type, Unary,
 };
 
 use super::handler::{each, handler};
@@ -21,44 +21,40 @@ macro_rules! packed {
 }
 
 impl Lowering<'_> {
-    /// Lowers arithmetic on integers; none for other instructions.
-    pub(super) fn integer(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::IntegerAdd(it) => self.integer_add(it),
-            Operation::IntegerSub(it) => self.integer_sub(it),
-            Operation::IntegerMul(it) => self.integer_mul(it),
-            Operation::IntegerMad(it) => self.integer_mad(it),
-            Operation::Mul24(it) => self.mul24(it),
-            Operation::Mad24(it) => self.mad24(it),
-            Operation::Sad(it) => {
-                let run = each!(ternary it.ty, of integers, integer::sad);
-                self.same(run, it.ty, it.d, &[it.a, it.b, it.c])
-            }
-            Operation::IntegerDiv(it) => {
-                let run = each!(binary it.ty, of integers, integer::div);
-                self.same(run, it.ty, it.d, &[it.a, it.b])
-            }
-            Operation::IntegerRem(it) => {
-                let run = each!(binary it.ty, of integers, integer::rem);
-                self.same(run, it.ty, it.d, &[it.a, it.b])
-            }
-            Operation::IntegerMin(it) => self.integer_min(it),
-            Operation::IntegerMax(it) => self.integer_max(it),
-            Operation::IntegerAbs(it) => {
-                let run = each!(unary it.ty, of signed, integer::abs);
-                self.same(run, it.ty, it.d, &[it.a])
-            }
-            Operation::IntegerNeg(it) => {
-                let run = each!(unary it.ty, of words, integer::neg);
-                self.same(run, it.ty, it.d, &[it.a])
-            }
-            Operation::Dp4a(it) => self.dot_product(it, dp4a(it)),
-            Operation::Dp2a(it) => self.dot_product(it, dp2a(it)),
-            _ => return None,
-        })
+    pub(super) fn sad(&mut self, it: &Ternary) -> Lowered<()> {
+        let run = each!(ternary it.ty, of integers, integer::sad);
+        self.same(run, it.ty, it.d, &[it.a, it.b, it.c])
     }
 
-    fn integer_add(&mut self, it: &IntegerSum) -> Lowered<()> {
+    pub(super) fn integer_div(&mut self, it: &Binary) -> Lowered<()> {
+        let run = each!(binary it.ty, of integers, integer::div);
+        self.same(run, it.ty, it.d, &[it.a, it.b])
+    }
+
+    pub(super) fn integer_rem(&mut self, it: &Binary) -> Lowered<()> {
+        let run = each!(binary it.ty, of integers, integer::rem);
+        self.same(run, it.ty, it.d, &[it.a, it.b])
+    }
+
+    pub(super) fn integer_abs(&mut self, it: &Unary) -> Lowered<()> {
+        let run = each!(unary it.ty, of signed, integer::abs);
+        self.same(run, it.ty, it.d, &[it.a])
+    }
+
+    pub(super) fn integer_neg(&mut self, it: &Unary) -> Lowered<()> {
+        let run = each!(unary it.ty, of words, integer::neg);
+        self.same(run, it.ty, it.d, &[it.a])
+    }
+
+    pub(super) fn dp4a(&mut self, it: &DotProduct) -> Lowered<()> {
+        self.same(dp4a(it), Type::B32, it.d, &[it.a, it.b, it.c])
+    }
+
+    pub(super) fn dp2a(&mut self, it: &DotProduct) -> Lowered<()> {
+        self.same(dp2a(it), Type::B32, it.d, &[it.a, it.b, it.c])
+    }
+
+    pub(super) fn integer_add(&mut self, it: &IntegerSum) -> Lowered<()> {
         if it.carry_in || it.carry_out {
             return self.add_with_carry(it);
         }
@@ -71,7 +67,7 @@ impl Lowering<'_> {
         self.same(run, it.ty, it.d, &[it.a, it.b])
     }
 
-    fn integer_sub(&mut self, it: &IntegerSum) -> Lowered<()> {
+    pub(super) fn integer_sub(&mut self, it: &IntegerSum) -> Lowered<()> {
         if it.carry_in || it.carry_out {
             return self.sub_with_carry(it);
         }
@@ -84,7 +80,7 @@ impl Lowering<'_> {
         self.same(run, it.ty, it.d, &[it.a, it.b])
     }
 
-    fn integer_mul(&mut self, it: &IntegerMul) -> Lowered<()> {
+    pub(super) fn integer_mul(&mut self, it: &IntegerMul) -> Lowered<()> {
         let run = match (it.half, it.ty) {
             (Half::Lo, ty) => each!(binary ty, of words, integer::mul_lo),
             (Half::Hi, ty) => each!(binary ty, of integers, integer::mul_hi),
@@ -106,7 +102,7 @@ impl Lowering<'_> {
         self.apply(run, (it.d, d), &[(it.a, it.ty), (it.b, it.ty)], 0)
     }
 
-    fn integer_mad(&mut self, it: &IntegerMad) -> Lowered<()> {
+    pub(super) fn integer_mad(&mut self, it: &IntegerMad) -> Lowered<()> {
         if it.carry_in || it.carry_out {
             return self.mad_with_carry(it);
         }
@@ -140,7 +136,7 @@ impl Lowering<'_> {
         )
     }
 
-    fn mul24(&mut self, it: &Mul24) -> Lowered<()> {
+    pub(super) fn mul24(&mut self, it: &Mul24) -> Lowered<()> {
         let run = match (it.half, it.ty) {
             (Half::Lo, Type::U32) => handler!(|c, op| binary(c, op, integer::mul24_lo::<u32>)),
             (Half::Lo, Type::S32) => handler!(|c, op| binary(c, op, integer::mul24_lo::<i32>)),
@@ -151,7 +147,7 @@ impl Lowering<'_> {
         self.same(Some(run), it.ty, it.d, &[it.a, it.b])
     }
 
-    fn mad24(&mut self, it: &Mad24) -> Lowered<()> {
+    pub(super) fn mad24(&mut self, it: &Mad24) -> Lowered<()> {
         let run = match (it.half, it.ty, it.saturate) {
             (Half::Lo, Type::U32, false) => {
                 handler!(|c, op| ternary(c, op, integer::mad24_lo::<u32>))
@@ -173,7 +169,7 @@ impl Lowering<'_> {
         self.same(Some(run), it.ty, it.d, &[it.a, it.b, it.c])
     }
 
-    fn integer_min(&mut self, it: &IntegerMinMax) -> Lowered<()> {
+    pub(super) fn integer_min(&mut self, it: &IntegerMinMax) -> Lowered<()> {
         let run = match (it.ty, it.relu) {
             (Type::U16x2, false) => packed!(u16, integer::min),
             (Type::S16x2, false) => packed!(i16, integer::min),
@@ -187,7 +183,7 @@ impl Lowering<'_> {
         self.same(run, it.ty, it.d, &[it.a, it.b])
     }
 
-    fn integer_max(&mut self, it: &IntegerMinMax) -> Lowered<()> {
+    pub(super) fn integer_max(&mut self, it: &IntegerMinMax) -> Lowered<()> {
         let run = match (it.ty, it.relu) {
             (Type::U16x2, false) => packed!(u16, integer::max),
             (Type::S16x2, false) => packed!(i16, integer::max),
@@ -199,10 +195,6 @@ impl Lowering<'_> {
             (ty, false) => each!(binary ty, of integers, integer::max),
         };
         self.same(run, it.ty, it.d, &[it.a, it.b])
-    }
-
-    fn dot_product(&mut self, it: &DotProduct, run: Option<Handler>) -> Lowered<()> {
-        self.same(run, Type::B32, it.d, &[it.a, it.b, it.c])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Logic on bits and on predicates, and shifts.
 
-use ptx::{Binary, Direction, Lop3, Operation, Shf, Type, Unary, Wrap};
+use ptx::{Binary, Direction, Lop3, Shf, Shift, Type, Unary, Wrap};
 
 use super::handler::{each, handler, with_type};
 use super::{Lowered, Lowering};
@@ -24,30 +24,28 @@ macro_rules! bitwise {
 }
 
 impl Lowering<'_> {
-    /// Lowers logic and shifts; none for other instructions.
-    pub(super) fn logic(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::And(it) => self.bitwise(it, bitwise!(it.ty, |a, b| a & b)),
-            Operation::Or(it) => self.bitwise(it, bitwise!(it.ty, |a, b| a | b)),
-            Operation::Xor(it) => self.bitwise(it, bitwise!(it.ty, |a, b| a ^ b)),
-            Operation::Not(it) => self.not(it),
-            Operation::Cnot(it) => {
-                let run = each!(unary it.ty, of words, bits::cnot);
-                self.same(run, it.ty, it.d, &[it.a])
-            }
-            Operation::Lop3(it) => self.lop3(it),
-            Operation::Shf(it) => self.shf(it),
-            Operation::Shl(it) => self.shl(it),
-            Operation::Shr(it) => self.shr(it),
-            _ => return None,
-        })
+    pub(super) fn and(&mut self, it: &Binary) -> Lowered<()> {
+        self.bitwise(it, bitwise!(it.ty, |a, b| a & b))
+    }
+
+    pub(super) fn or(&mut self, it: &Binary) -> Lowered<()> {
+        self.bitwise(it, bitwise!(it.ty, |a, b| a | b))
+    }
+
+    pub(super) fn xor(&mut self, it: &Binary) -> Lowered<()> {
+        self.bitwise(it, bitwise!(it.ty, |a, b| a ^ b))
+    }
+
+    pub(super) fn cnot(&mut self, it: &Unary) -> Lowered<()> {
+        let run = each!(unary it.ty, of words, bits::cnot);
+        self.same(run, it.ty, it.d, &[it.a])
     }
 
     fn bitwise(&mut self, it: &Binary, run: Option<Handler>) -> Lowered<()> {
         self.same(run, it.ty, it.d, &[it.a, it.b])
     }
 
-    fn not(&mut self, it: &Unary) -> Lowered<()> {
+    pub(super) fn not(&mut self, it: &Unary) -> Lowered<()> {
         let run = match it.ty {
             Type::Pred => Some(handler!(|c, op| predicates(c, op, |a| !a))),
             Type::B16 => Some(handler!(|c, op| unary(c, op, |a: u16| !a))),
@@ -58,7 +56,7 @@ impl Lowering<'_> {
         self.same(run, it.ty, it.d, &[it.a])
     }
 
-    fn lop3(&mut self, it: &Lop3) -> Lowered<()> {
+    pub(super) fn lop3(&mut self, it: &Lop3) -> Lowered<()> {
         let sources = [it.a, it.b, it.c];
         let mut slots = [0; 3];
         for (slot, operand) in slots.iter_mut().zip(&sources) {
@@ -87,7 +85,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn shf(&mut self, it: &Shf) -> Lowered<()> {
+    pub(super) fn shf(&mut self, it: &Shf) -> Lowered<()> {
         use Excess as E;
         let run = match (it.direction, it.wrap) {
             (Direction::Left, Wrap::Clamp) => {
@@ -106,12 +104,12 @@ impl Lowering<'_> {
         self.same(Some(run), Type::B32, it.d, &[it.a, it.b, it.c])
     }
 
-    fn shl(&mut self, it: &Binary) -> Lowered<()> {
+    pub(super) fn shl(&mut self, it: &Shift) -> Lowered<()> {
         let run = with_type!(it.ty, T of words, handler!(|c, op| binary(c, op, |a: T, n: u32| bits::shl(a, n))));
         self.apply(run, (it.d, it.ty), &[(it.a, it.ty), (it.b, Type::U32)], 0)
     }
 
-    fn shr(&mut self, it: &Binary) -> Lowered<()> {
+    pub(super) fn shr(&mut self, it: &Shift) -> Lowered<()> {
         let run = with_type!(it.ty, T of integers, handler!(|c, op| binary(c, op, |a: T, n: u32| bits::shr(a, n))));
         self.apply(run, (it.d, it.ty), &[(it.a, it.ty), (it.b, Type::U32)], 0)
     }

@@ -1,8 +1,7 @@
 //! Products of matrices in registers, and matrices from and to shared memory.
 
 use ptx::{
-    BitOperator, Layout, Ldmatrix, Mma, Operand, Operation, Order, Reg, Scope, Stmatrix, Type,
-    Unary,
+    BitOperator, Layout, Ldmatrix, Mma, Movmatrix, Operand, Order, Reg, Scope, Stmatrix, Type,
 };
 
 use super::handler::{handler, rare};
@@ -16,24 +15,13 @@ use crate::exec::registers::Kind;
 use crate::exec::signature::{Aux, Mover, Table};
 
 impl Lowering<'_> {
-    /// Lowers what concerns matrices; none for other instructions.
-    pub(super) fn matrix(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Mma(it) => self.mma(it),
-            Operation::Ldmatrix(it) => self.ldmatrix(it),
-            Operation::Stmatrix(it) => self.stmatrix(it),
-            Operation::Movmatrix(it) => self.movmatrix(it),
-            _ => return None,
-        })
-    }
-
     /// A whole warp comes to the instruction, and nothing meets it elsewhere.
     pub(super) fn meet_whole(&mut self) -> Lowered<()> {
         let all = Operand::Immediate(u32::MAX.into());
         self.meet(Some(&all), None, Meeting::Matrix(self.instruction))
     }
 
-    fn mma(&mut self, it: &Mma) -> Lowered<()> {
+    pub(super) fn mma(&mut self, it: &Mma) -> Lowered<()> {
         if it.sparsity.is_some() || it.scale.is_some() || it.kind.is_some() {
             return Err("sparse and scaled factors".to_owned());
         }
@@ -119,7 +107,7 @@ impl Lowering<'_> {
         (self.lists.len() - slots.len()) as u64
     }
 
-    fn ldmatrix(&mut self, it: &Ldmatrix) -> Lowered<()> {
+    pub(super) fn ldmatrix(&mut self, it: &Ldmatrix) -> Lowered<()> {
         is_plain((it.shape.m, it.shape.n), it.ty)?;
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
@@ -143,7 +131,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn stmatrix(&mut self, it: &Stmatrix) -> Lowered<()> {
+    pub(super) fn stmatrix(&mut self, it: &Stmatrix) -> Lowered<()> {
         is_plain((it.shape.m, it.shape.n), it.ty)?;
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
@@ -196,7 +184,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn movmatrix(&mut self, it: &Unary) -> Lowered<()> {
+    pub(super) fn movmatrix(&mut self, it: &Movmatrix) -> Lowered<()> {
         self.meet_whole()?;
         let a = self.read(&it.a, Kind::Word)?;
         let d = self.write(it.d).0;

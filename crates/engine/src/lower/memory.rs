@@ -1,8 +1,8 @@
 //! Loads, stores, atomics, fences and hints.
 
 use ptx::{
-    Address, Base, CpAsync, Fence, Ld, Ldu, Operand, Operation, Order, Proxy, Reg, Scope, Space,
-    St, StBulk, Type,
+    Address, Atom, Base, CpAsync, CreatePolicy, Fence, Ld, Ldu, Operand, Order, Proxy, Red, Reg,
+    Scope, Space, St, StBulk, Type,
 };
 
 use super::atomic;
@@ -17,82 +17,67 @@ use crate::exec::signature::{Aux, Handler, Mover};
 use crate::exec::{checked, partial, zeros};
 
 impl Lowering<'_> {
-    /// Lowers what concerns memory; none for other instructions.
-    pub(super) fn memory(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Ld(it) => self.ld(it),
-            Operation::Ldu(it) => self.ldu(it),
-            Operation::St(it) => self.st(it),
-            Operation::Atom(it) => self.atomic(&atomic::Change {
-                space: it.space,
-                order: it.order,
-                scope: it.scope,
-                operator: it.operator,
-                ty: it.ty,
-                address: &it.address,
-                comparand: it.comparand.as_ref(),
-                operands: &it.a,
-                destinations: &it.d,
-            }),
-            Operation::Red(it) => self.atomic(&atomic::Change {
-                space: it.space,
-                order: it.order,
-                scope: it.scope,
-                operator: it.operator,
-                ty: it.ty,
-                address: &it.address,
-                comparand: None,
-                operands: &it.a,
-                destinations: &vec![None; it.a.len()],
-            }),
-            Operation::Fence(it) => {
-                self.fence(it);
-                Ok(())
-            }
-            Operation::CpAsync(it) => self.copy_async(it),
-            // Copies are done where they begin.
-            Operation::CpAsyncCommitGroup => {
-                self.emit_masked(handler!([], |c, _op| checked::commit(c)), 0, [0; 3], 0);
-                Ok(())
-            }
-            Operation::CpAsyncWaitGroup(but) => {
-                self.emit_masked(
-                    handler!([], |c, op| checked::wait(c, Some(op.a))),
-                    0,
-                    [*but, 0, 0],
-                    0,
-                );
-                Ok(())
-            }
-            Operation::CpAsyncWaitAll => {
-                self.emit_masked(handler!([], |c, _op| checked::wait(c, None)), 0, [0; 3], 0);
-                Ok(())
-            }
-            // Hints change nothing that a thread sees.
-            Operation::Prefetch(_)
-            | Operation::Prefetchu(_)
-            | Operation::ApplyPriority(_)
-            | Operation::Discard(_)
-            | Operation::Pmevent(_)
-            | Operation::Setmaxnreg(_)
-            | Operation::Griddepcontrol(_) => Ok(()),
-            Operation::StBulk(it) => self.zeros(it),
-            // What caches do with it is not emulated: any bits will do.
-            Operation::CreatePolicy(it) => {
-                let bits = self.constant(Kind::Double, 0);
-                self.copy(it.d, bits);
-                Ok(())
-            }
-            Operation::Nanosleep(_) => {
-                let run = handler!([], |c, _op| c.at.looks += 1 << 16);
-                self.emit_masked(run, 0, [0; 3], 0);
-                Ok(())
-            }
-            _ => return None,
+    pub(super) fn atom(&mut self, it: &Atom) -> Lowered<()> {
+        self.atomic(&atomic::Change {
+            space: it.space,
+            order: it.order,
+            scope: it.scope,
+            operator: it.operator,
+            ty: it.ty,
+            address: &it.address,
+            comparand: it.comparand.as_ref(),
+            operands: &it.a,
+            destinations: &it.d,
         })
     }
 
-    fn ld(&mut self, it: &Ld) -> Lowered<()> {
+    pub(super) fn red(&mut self, it: &Red) -> Lowered<()> {
+        self.atomic(&atomic::Change {
+            space: it.space,
+            order: it.order,
+            scope: it.scope,
+            operator: it.operator,
+            ty: it.ty,
+            address: &it.address,
+            comparand: None,
+            operands: &it.a,
+            destinations: &vec![None; it.a.len()],
+        })
+    }
+
+    /// `cp.async.commit_group`: copies are done where they begin.
+    pub(super) fn commit_copies(&mut self) -> Lowered<()> {
+        self.emit_masked(handler!([], |c, _op| checked::commit(c)), 0, [0; 3], 0);
+        Ok(())
+    }
+
+    /// `cp.async.wait_group`.
+    pub(super) fn wait_for_copies(&mut self, but: u32) -> Lowered<()> {
+        let run = handler!([], |c, op| checked::wait(c, Some(op.a)));
+        self.emit_masked(run, 0, [but, 0, 0], 0);
+        Ok(())
+    }
+
+    /// `cp.async.wait_all`.
+    pub(super) fn wait_for_all_copies(&mut self) -> Lowered<()> {
+        self.emit_masked(handler!([], |c, _op| checked::wait(c, None)), 0, [0; 3], 0);
+        Ok(())
+    }
+
+    /// `createpolicy`: what caches do with it is not emulated, and any bits will do.
+    pub(super) fn create_policy(&mut self, it: &CreatePolicy) -> Lowered<()> {
+        let bits = self.constant(Kind::Double, 0);
+        self.copy(it.d, bits);
+        Ok(())
+    }
+
+    pub(super) fn nanosleep(&mut self) -> Lowered<()> {
+        let run = handler!([], |c, _op| c.at.looks += 1 << 16);
+        self.emit_masked(run, 0, [0; 3], 0);
+        Ok(())
+    }
+
+    pub(super) fn ld(&mut self, it: &Ld) -> Lowered<()> {
         match (it.space, it.address.base) {
             (Space::Param | Space::ParamEntry | Space::ParamFunction, Base::Symbol(symbol)) => {
                 self.load_parameter(symbol, it)
@@ -110,7 +95,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn ldu(&mut self, it: &Ldu) -> Lowered<()> {
+    pub(super) fn ldu(&mut self, it: &Ldu) -> Lowered<()> {
         let act = Act::Load {
             signed: it.ty.is_signed(),
             is_moved: self.are_moved(&it.d),
@@ -127,7 +112,7 @@ impl Lowering<'_> {
     }
 
     /// A copy from global to shared memory, done at once.
-    fn copy_async(&mut self, it: &CpAsync) -> Lowered<()> {
+    pub(super) fn copy_async(&mut self, it: &CpAsync) -> Lowered<()> {
         let read = self.bytes_read(it)?;
         let ty = match it.size {
             4 => Type::B32,
@@ -174,7 +159,7 @@ impl Lowering<'_> {
         )
     }
 
-    fn zeros(&mut self, it: &StBulk) -> Lowered<()> {
+    pub(super) fn zeros(&mut self, it: &StBulk) -> Lowered<()> {
         let is_generic = match it.space {
             Space::Shared => 0,
             Space::Generic => 1,
@@ -232,7 +217,7 @@ impl Lowering<'_> {
         body.registers[register.0 as usize].ty.bits()
     }
 
-    fn st(&mut self, it: &St) -> Lowered<()> {
+    pub(super) fn st(&mut self, it: &St) -> Lowered<()> {
         if let (Space::Param | Space::ParamFunction, Base::Symbol(symbol)) =
             (it.space, it.address.base)
         {
@@ -374,7 +359,7 @@ impl Lowering<'_> {
         )
     }
 
-    fn fence(&mut self, fence: &Fence) {
+    pub(super) fn fence(&mut self, fence: &Fence) -> Lowered<()> {
         // Fences of proxies order what the engine does in order anyway: the checks want to know of them.
         let (order, scope) = match *fence {
             Fence::Thread { order, scope, .. } => (order, scope),
@@ -382,9 +367,10 @@ impl Lowering<'_> {
             | Fence::AsyncGeneric { .. }
             | Fence::Proxy(Proxy::Async | Proxy::AsyncShared | Proxy::AsyncSharedCluster) => {
                 let run = handler!([], |c, _op| checked::proxy_fence(c));
-                return self.emit_masked(run, 0, [0; 3], 0);
+                self.emit_masked(run, 0, [0; 3], 0);
+                return Ok(());
             }
-            Fence::Proxy(_) | Fence::TensorMap { .. } => return,
+            Fence::Proxy(_) | Fence::TensorMap { .. } => return Ok(()),
         };
         let run = handler!([], |c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
@@ -392,6 +378,7 @@ impl Lowering<'_> {
             checked::fence(c, op.a, op.b);
         });
         self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
+        Ok(())
     }
 }
 

@@ -25,6 +25,7 @@ mod modifiers;
 mod movement;
 mod moves;
 mod narrow;
+mod operation;
 mod parameters;
 mod parts;
 mod refused;
@@ -317,26 +318,6 @@ impl Lowering<'_> {
             line: instruction.line,
             why,
         }
-    }
-
-    fn operation(&mut self, operation: &Operation) -> Lowered<()> {
-        None.or_else(|| self.integer(operation))
-            .or_else(|| self.bits(operation))
-            .or_else(|| self.float(operation))
-            .or_else(|| self.function(operation))
-            .or_else(|| self.compare(operation))
-            .or_else(|| self.logic(operation))
-            .or_else(|| self.convert(operation))
-            .or_else(|| self.movement(operation))
-            .or_else(|| self.memory(operation))
-            .or_else(|| self.across(operation))
-            .or_else(|| self.matrix(operation))
-            .or_else(|| self.asynchronous(operation))
-            .or_else(|| self.products(operation))
-            .or_else(|| self.cluster(operation))
-            .or_else(|| self.video(operation))
-            .unwrap_or_else(|| Err("this instruction is not emulated".to_owned()))
-            .map_err(|why| refused::reason(operation).map_or(why, str::to_owned))
     }
 
     /// How a block ends.

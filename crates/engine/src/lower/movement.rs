@@ -1,6 +1,6 @@
 //! Values from register to register, and addresses from space to space.
 
-use ptx::{Cvta, CvtaDirection, Isspacep, MovVector, Operand, Operation, Pack, Reg, Space, Unpack};
+use ptx::{Cvta, CvtaDirection, Isspacep, MovVector, Operand, Pack, Reg, Space, Unpack};
 
 use super::handler::handler;
 use super::slots::kind;
@@ -10,27 +10,14 @@ use crate::exec::registers::Kind;
 use crate::module::windows;
 
 impl Lowering<'_> {
-    /// Lowers movement within a thread; none for other instructions.
-    pub(super) fn movement(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::Mov(it) => self.mov(it.d, &it.a),
-            Operation::MovVector(it) => self.mov_vector(it),
-            Operation::Pack(it) => self.pack(it),
-            Operation::Unpack(it) => self.unpack(it),
-            Operation::Cvta(it) => self.cvta(it),
-            Operation::Isspacep(it) => self.isspacep(it),
-            _ => return None,
-        })
-    }
-
-    fn mov(&mut self, d: Reg, a: &Operand) -> Lowered<()> {
+    pub(super) fn mov(&mut self, d: Reg, a: &Operand) -> Lowered<()> {
         let kind = self.slots.kind(d);
         let a = self.read(a, kind)?;
         self.copy(d, a);
         Ok(())
     }
 
-    fn mov_vector(&mut self, it: &MovVector) -> Lowered<()> {
+    pub(super) fn mov_vector(&mut self, it: &MovVector) -> Lowered<()> {
         let kind = kind(it.ty);
         // A source may be one of the destinations.
         let copy = match kind {
@@ -62,7 +49,7 @@ impl Lowering<'_> {
         self.emit(run, d, &[a]);
     }
 
-    fn pack(&mut self, it: &Pack) -> Lowered<()> {
+    pub(super) fn pack(&mut self, it: &Pack) -> Lowered<()> {
         let bits = it.ty.bits() / it.a.len() as u32;
         let whole = kind(it.ty);
         let mut sum = self.constant(whole, 0);
@@ -116,7 +103,7 @@ impl Lowering<'_> {
         cut
     }
 
-    fn unpack(&mut self, it: &Unpack) -> Lowered<()> {
+    pub(super) fn unpack(&mut self, it: &Unpack) -> Lowered<()> {
         let bits = it.ty.bits() / it.d.len() as u32;
         let whole = kind(it.ty);
         // The source may be one of the destinations.
@@ -155,7 +142,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn cvta(&mut self, it: &Cvta) -> Lowered<()> {
+    pub(super) fn cvta(&mut self, it: &Cvta) -> Lowered<()> {
         let window = window(it.space)?;
         let a = match it.a {
             // The address of a kernel's parameter is an offset here.
@@ -220,7 +207,7 @@ impl Lowering<'_> {
         moved
     }
 
-    fn isspacep(&mut self, it: &Isspacep) -> Lowered<()> {
+    pub(super) fn isspacep(&mut self, it: &Isspacep) -> Lowered<()> {
         let a = self.read(&it.a, Kind::Double)?;
         let first = self.constant(Kind::Double, u128::from(window(it.space)?));
         let run =

@@ -1,47 +1,28 @@
 //! Why instructions are not executed. docs/testing-kernels.md has these words, each with its instructions.
 
 use ptx::{
-    Completion, CpAsyncBulk, CpAsyncBulkTensor, CpReduceAsyncBulk, Mma, Operation, Rounding, Space,
-    TensorMode, Type,
+    Completion, CpAsyncBulk, CpAsyncBulkTensor, CpReduceAsyncBulk, CvtFour, FloatRoot, Fma, Mma,
+    Rounding, Space, TensorMode, Type, WgmmaMma,
 };
 
-const BLOCKS: &str =
+pub(super) const BETWEEN_BLOCKS: &str =
     "copies between blocks, and stores that another block's mbarrier counts, are not emulated";
+pub(super) const STACK: &str = "the stack does not grow within a function";
+pub(super) const FRAGMENTS: &str = "no document says how its fragments lie in registers";
+pub(super) const ELEMENTS: &str = "matrices other than 8 by 8 elements of 16 bits are not emulated";
 const UNDEFINED: &str = "the PTX ISA does not define it";
 
-/// The reason, for what is refused whole; none where the lowering says what of it is.
-pub(super) fn reason(operation: &Operation) -> Option<&'static str> {
-    Some(match operation {
-        Operation::Other(it) => return of_name(&it.name),
-        Operation::WmmaLoad(_) | Operation::WmmaStore(_) | Operation::WmmaMma(_) => {
-            "no document says how its fragments lie in registers"
-        }
-        Operation::Mma(it) => return of_mma(it),
-        Operation::WgmmaMma(it) if it.sparsity.is_some() || it.bits.is_some() => {
-            "sparse factors and single bits are not emulated"
-        }
-        Operation::Ldmatrix(_) | Operation::Stmatrix(_) => {
-            "matrices other than 8 by 8 elements of 16 bits are not emulated"
-        }
-        Operation::CpAsyncBulkTensor(it) => return of_tensor_copy(it),
-        Operation::CpAsyncBulk(it) => return of_bulk_copy(it),
-        Operation::CpReduceAsyncBulk(it) if is_between_blocks(it) => BLOCKS,
-        Operation::StAsync(_) | Operation::RedAsync(_) => BLOCKS,
-        Operation::Stacksave(_) | Operation::Stackrestore(_) | Operation::Alloca(_) => {
-            "the stack does not grow within a function"
-        }
-        Operation::CvtFour(it) if it.to == Type::E2m1x4 => {
-            "the PTX ISA's text does not say which of the random bits each number takes"
-        }
-        Operation::Rcp(it) if it.ftz && it.ty == Type::F64 => UNDEFINED,
-        Operation::Fma(it) if is_half(it.ty) && it.rounding != Rounding::Rn => UNDEFINED,
-        _ => return None,
-    })
+/// The reason where one holds, else what the lowering says.
+fn because(holds: bool, reason: &str, why: String) -> String {
+    match holds {
+        true => reason.to_owned(),
+        false => why,
+    }
 }
 
 /// Those that are only taken apart.
-fn of_name(name: &str) -> Option<&'static str> {
-    Some(match name {
+pub(super) fn taken_apart(name: &str) -> String {
+    let reason = match name {
         "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
             "textures and surfaces are not emulated"
         }
@@ -50,38 +31,69 @@ fn of_name(name: &str) -> Option<&'static str> {
         "tensormap" => "a tensor map is in the emulator's own layout",
         "clusterlaunchcontrol" => "blocks that have not begun are not cancelled",
         "warpsync" | "_warpsync" => UNDEFINED,
-        _ => return None,
-    })
+        _ => "this instruction is not emulated",
+    };
+    reason.to_owned()
 }
 
-fn of_mma(it: &Mma) -> Option<&'static str> {
+pub(super) fn fma(it: &Fma, why: String) -> String {
+    let is_half = matches!(it.ty, Type::Bf16 | Type::Bf16x2);
+    because(is_half && it.rounding != Rounding::Rn, UNDEFINED, why)
+}
+
+pub(super) fn rcp(it: &FloatRoot, why: String) -> String {
+    because(it.ftz && it.ty == Type::F64, UNDEFINED, why)
+}
+
+pub(super) fn cvt_four(it: &CvtFour, why: String) -> String {
+    because(
+        it.to == Type::E2m1x4,
+        "the PTX ISA's text does not say which of the random bits each number takes",
+        why,
+    )
+}
+
+pub(super) fn mma(it: &Mma, why: String) -> String {
     if it.sparsity.is_some() || it.scale.is_some() || it.kind.is_some() {
-        return Some("sparse and scaled factors are not emulated");
+        return "sparse and scaled factors are not emulated".to_owned();
     }
-    (it.shape.k == 4 && it.a_type == Type::F16)
-        .then_some("products of quarter warps are not emulated")
+    let is_quarter = it.shape.k == 4 && it.a_type == Type::F16;
+    because(
+        is_quarter,
+        "products of quarter warps are not emulated",
+        why,
+    )
 }
 
-fn of_tensor_copy(it: &CpAsyncBulkTensor) -> Option<&'static str> {
+pub(super) fn wgmma(it: &WgmmaMma, why: String) -> String {
+    because(
+        it.sparsity.is_some() || it.bits.is_some(),
+        "sparse factors and single bits are not emulated",
+        why,
+    )
+}
+
+pub(super) fn tensor_copy(it: &CpAsyncBulkTensor, why: String) -> String {
     if it.mode != TensorMode::Tile {
-        return Some("parts of a tensor other than boxes are not emulated");
+        return "parts of a tensor other than boxes are not emulated".to_owned();
     }
-    it.block_group.map(|_| "pairs of blocks are not emulated")
+    because(
+        it.block_group.is_some(),
+        "pairs of blocks are not emulated",
+        why,
+    )
 }
 
-fn of_bulk_copy(it: &CpAsyncBulk) -> Option<&'static str> {
+pub(super) fn bulk_copy(it: &CpAsyncBulk, why: String) -> String {
     if it.byte_mask.is_some() {
-        return Some("copies of some of 16 bytes are not emulated");
+        return "copies of some of 16 bytes are not emulated".to_owned();
     }
     let is_between =
         it.destination_space == Space::SharedCluster && it.source_space == Space::Shared;
-    is_between.then_some(BLOCKS)
+    because(is_between, BETWEEN_BLOCKS, why)
 }
 
-fn is_between_blocks(it: &CpReduceAsyncBulk) -> bool {
-    matches!(it.completion, Completion::Mbarrier(_))
-}
-
-fn is_half(ty: Type) -> bool {
-    matches!(ty, Type::Bf16 | Type::Bf16x2)
+pub(super) fn bulk_reduction(it: &CpReduceAsyncBulk, why: String) -> String {
+    let is_between = matches!(it.completion, Completion::Mbarrier(_));
+    because(is_between, BETWEEN_BLOCKS, why)
 }

@@ -154,9 +154,8 @@ impl Roots {
             Operation::IntegerMul(it) => of(&it.a).times(of(&it.b)),
             // To align an address, and to add to one that is aligned.
             Operation::And(it) | Operation::Or(it) => of(&it.a).plus(of(&it.b)),
-            Operation::Shl(it) | Operation::Shr(it) | Operation::Xor(it) => {
-                of(&it.a).times(of(&it.b))
-            }
+            Operation::Shl(it) | Operation::Shr(it) => of(&it.a).times(of(&it.b)),
+            Operation::Xor(it) => of(&it.a).times(of(&it.b)),
             Operation::Cvt(it) => of(&it.a).times(Value::Number),
             _ => Value::Loaded,
         }

@@ -1,6 +1,6 @@
 //! Video instructions.
 
-use ptx::{Comparison, Operation, VideoOperator, VideoPart, VideoSecond, VideoShift, VideoSource};
+use ptx::{Comparison, VideoOperator, VideoPart, VideoSecond, VideoShift, VideoSource};
 
 use super::handler::rare;
 use super::{Lowered, Lowering};
@@ -26,15 +26,7 @@ impl Instruction {
 }
 
 impl Lowering<'_> {
-    /// Lowers video instructions; none for others.
-    pub(super) fn video(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        match operation {
-            Operation::Video(it) => Some(self.video_instruction(it)),
-            _ => None,
-        }
-    }
-
-    fn video_instruction(&mut self, it: &ptx::Video) -> Lowered<()> {
+    pub(super) fn video(&mut self, it: &ptx::Video) -> Lowered<()> {
         let instruction = match it.operator {
             VideoOperator::Mad => Instruction::Mad(mad(it)?),
             _ => Instruction::Lanes(lanes(it)?),

@@ -15,28 +15,30 @@ use crate::exec::signature::Table;
 use crate::exec::wgmma::{self, Left, Matrix, Touch, Wgmma};
 
 impl Lowering<'_> {
-    /// Lowers what concerns `wgmma`; none for other instructions.
-    pub(super) fn products(&mut self, operation: &Operation) -> Option<Lowered<()>> {
-        Some(match operation {
-            Operation::WgmmaMma(it) => self.wgmma(it),
-            Operation::WgmmaFence => self.meet_whole().map(|()| {
-                self.emit_masked(rare!([], |c, op| wgmma::fence(c, op)), 0, [0; 3], 0);
-            }),
-            Operation::WgmmaCommitGroup => self.meet_whole().map(|()| {
-                self.emit_masked(rare!([], |c, op| wgmma::commit(c, op)), 0, [0; 3], 0);
-            }),
-            Operation::WgmmaWaitGroup(but) => self.meet_whole().map(|()| {
-                if let Some(gate) = &mut self.gate {
-                    gate.meeting = Meeting::Products(*but);
-                    gate.is_for_all = false;
-                }
-                self.emit_masked(rare!([], |c, op| wgmma::wait(c, op)), 0, [*but, 0, 0], 0);
-            }),
-            _ => return None,
-        })
+    pub(super) fn wgmma_fence(&mut self) -> Lowered<()> {
+        self.meet_whole()?;
+        self.emit_masked(rare!([], |c, op| wgmma::fence(c, op)), 0, [0; 3], 0);
+        Ok(())
     }
 
-    fn wgmma(&mut self, it: &WgmmaMma) -> Lowered<()> {
+    pub(super) fn commit_products(&mut self) -> Lowered<()> {
+        self.meet_whole()?;
+        self.emit_masked(rare!([], |c, op| wgmma::commit(c, op)), 0, [0; 3], 0);
+        Ok(())
+    }
+
+    /// `wgmma.wait_group`: at most so many groups are left.
+    pub(super) fn wait_for_products(&mut self, but: u32) -> Lowered<()> {
+        self.meet_whole()?;
+        if let Some(gate) = &mut self.gate {
+            gate.meeting = Meeting::Products(but);
+            gate.is_for_all = false;
+        }
+        self.emit_masked(rare!([], |c, op| wgmma::wait(c, op)), 0, [but, 0, 0], 0);
+        Ok(())
+    }
+
+    pub(super) fn wgmma(&mut self, it: &WgmmaMma) -> Lowered<()> {
         if it.sparsity.is_some() || it.bits.is_some() {
             return Err("sparse factors and single bits".to_owned());
         }

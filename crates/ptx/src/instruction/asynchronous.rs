@@ -114,16 +114,6 @@ operations! {
         pub ignore_source: Option<Predicate>,
     }
 
-    /// An arrival when the thread's copies before it are done.
-    pub struct CpAsyncMbarrierArrive {
-        /// `.noinc`: the arrival is one of those that are expected.
-        pub no_increment: bool,
-        /// [`Space::Shared`] or [`Space::Generic`].
-        pub space: Space,
-        /// The barrier.
-        pub address: Address,
-    }
-
     /// A copy of many bytes.
     pub struct CpAsyncBulk {
         /// [`Space::Shared`], [`Space::SharedCluster`] or [`Space::Global`].
@@ -202,13 +192,5 @@ operations! {
         pub block_group: Option<u32>,
         /// `.L2::cache_hint`.
         pub policy: Option<Operand> as Wanted::LONG,
-    }
-
-    /// Waits until at most so many groups are left.
-    pub struct CpAsyncBulkWaitGroup {
-        /// How many.
-        pub groups: u32,
-        /// `.read`: until their sources are read.
-        pub read: bool,
     }
 }

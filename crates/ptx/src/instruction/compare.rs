@@ -3,11 +3,11 @@
 use crate::instruction::types::{self, fits, one_of};
 use crate::instruction::{Wanted, operations};
 use crate::names::named;
-use crate::{Kind, Operand, Predicate, Reg, Type, Wrap};
+use crate::{Kind, Operand, Predicate, Reg, Slct, Type};
 
 named! {
     /// A relation of two values.
-    pub enum Comparison {
+    pub enum Comparison as "a comparison such as `.eq`" {
         /// Equal.
         Eq = "eq",
         /// Not equal (false where one is NaN).
@@ -129,38 +129,6 @@ operations! {
         pub b: Operand as Wanted::Exactly(*ty),
     }
 
-    /// a where c is true, else b.
-    pub struct Selp {
-        /// Of d, a and b.
-        pub ty: Type,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// Taken where c is true.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// Taken where c is false.
-        pub b: Operand as Wanted::Exactly(*ty),
-        /// A predicate register or an immediate.
-        pub c: Predicate,
-    }
-
-    /// a where c is not negative, else b.
-    pub struct Slct {
-        /// Of d, a and b.
-        pub ty: Type,
-        /// Of c: `s32` or `f32`.
-        pub selector: Type,
-        /// `.ftz`.
-        pub ftz: bool,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// Taken where c >= 0.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// Taken otherwise, also where c is NaN.
-        pub b: Operand as Wanted::Exactly(*ty),
-        /// What is looked at.
-        pub c: Operand as Wanted::Exactly(*selector),
-    }
-
     /// Any function of three bits, on 32 of them.
     pub struct Lop3 {
         /// Its table: bit (a << 2 | b << 1 | c).
@@ -177,22 +145,6 @@ operations! {
         pub c: Operand as Wanted::BITS,
         /// What p is combined with, by `.and` or `.or`.
         pub combination: Option<Combination>,
-    }
-
-    /// 32 bits of the 64 of (b, a), shifted.
-    pub struct Shf {
-        /// Left: the upper half is the result. Right: the lower half.
-        pub direction: Direction,
-        /// What happens to amounts above 32 (clamp) or 31 (wrap).
-        pub wrap: Wrap,
-        /// Destination, `b32`.
-        pub d: Reg as Wanted::BITS,
-        /// The lower half.
-        pub a: Operand as Wanted::BITS,
-        /// The upper half.
-        pub b: Operand as Wanted::BITS,
-        /// How far, `u32`.
-        pub c: Operand as Wanted::WORD,
     }
 }
 

@@ -87,42 +87,12 @@ operations! {
         pub arguments: Vec<Operand>,
     }
 
-    /// Back to the caller; from a kernel, the end.
-    pub struct Ret {
-        /// `.uni`: all active lanes return.
-        pub uniform: bool,
-    }
-
-    /// A trigger of performance events.
-    pub struct Pmevent {
-        /// `.mask`: a is a mask of events; else it is one.
-        pub mask: bool,
-        /// Which.
-        pub a: Operand,
-    }
-
     /// A change of the warp's registers.
     pub struct Setmaxnreg {
         /// `.inc`; else `.dec`.
         pub increase: bool,
         /// How many a thread.
         pub count: u32,
-    }
-
-    /// The stack pointer, into d.
-    pub struct Stacksave {
-        /// `u32` or `u64`.
-        pub ty: Type,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-    }
-
-    /// The stack pointer, from a.
-    pub struct Stackrestore {
-        /// `u32` or `u64`.
-        pub ty: Type,
-        /// Source.
-        pub a: Operand as Wanted::Exactly(*ty),
     }
 
     /// Bytes of the stack.

@@ -3,11 +3,11 @@
 use crate::instruction::types::{fits, one_of};
 use crate::instruction::{Wanted, operations};
 use crate::names::named;
-use crate::{Operand, Reg, Type};
+use crate::{FloatDiv, Operand, Reg, Type};
 
 named! {
     /// How a result is rounded.
-    pub enum Rounding {
+    pub enum Rounding as "a rounding such as `.rn`" {
         /// To nearest, ties to even.
         Rn = "rn",
         /// To nearest, ties away from zero.
@@ -44,7 +44,7 @@ pub enum Precision {
 
 named! {
     /// What `testp` asks.
-    pub enum FloatTest {
+    pub enum FloatTest as "a class such as `.finite`" {
         /// Neither infinite nor NaN.
         Finite = "finite",
         /// Infinite.
@@ -62,11 +62,11 @@ named! {
 
 operations! {
     /// d = f(a).
-    pub struct FloatUnary {
+    pub struct FloatUnary read {
         /// Of d and a, packed ones too.
         pub ty: Type,
         /// `.ftz`: subnormals count as zero, in and out.
-        pub ftz: bool,
+        pub ftz: bool = "ftz",
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
@@ -74,17 +74,17 @@ operations! {
     }
 
     /// A sum, a difference or a product.
-    pub struct FloatBinary {
+    pub struct FloatBinary read {
         /// Of d and b, packed ones too.
         pub ty: Type,
         /// Of a: `ty`, or `f16` or `bf16` where `ty` is `f32` (`add.f32.f16`).
-        pub source: Type,
+        pub source: Type = ty,
         /// None: to nearest even, and the assembler may contract it with another.
         pub rounding: Option<Rounding>,
         /// `.ftz`.
-        pub ftz: bool,
+        pub ftz: bool = "ftz",
         /// `.sat`: into 0 to 1, NaN to 0.
-        pub saturate: bool,
+        pub saturate: bool = "sat",
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
@@ -119,30 +119,14 @@ operations! {
         pub c: Operand as Wanted::Exactly(*ty),
     }
 
-    /// A quotient.
-    pub struct FloatDiv {
-        /// `f32` or `f64`.
-        pub ty: Type,
-        /// How exact it is.
-        pub precision: Precision,
-        /// `.ftz`.
-        pub ftz: bool,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// Dividend.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// Divisor.
-        pub b: Operand as Wanted::Exactly(*ty),
-    }
-
     /// A reciprocal or a root.
-    pub struct FloatRoot {
+    pub struct FloatRoot read {
         /// `f32` or `f64`.
         pub ty: Type,
         /// How exact it is.
         pub precision: Precision,
         /// `.ftz`.
-        pub ftz: bool,
+        pub ftz: bool = "ftz",
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
@@ -169,18 +153,6 @@ operations! {
         pub b: Operand as Wanted::Exactly(*ty),
         /// Third source.
         pub c: Option<Operand> as Wanted::Exactly(*ty),
-    }
-
-    /// Whether a float is of a class.
-    pub struct Testp {
-        /// Of a: `f32` or `f64`.
-        pub ty: Type,
-        /// The class.
-        pub test: FloatTest,
-        /// Where the answer goes.
-        pub p: Reg as Wanted::PREDICATE,
-        /// Source.
-        pub a: Operand as Wanted::Exactly(*ty),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Arithmetic on integers and bits.
 
 use crate::instruction::types::{fits, one_of};
-use crate::instruction::{Named, Visit, Wanted, operations};
+use crate::instruction::{Wanted, operations};
 use crate::names::named;
-use crate::{Operand, Reg, Type};
+use crate::{Mad24, Mul24, Operand, Reg, Type};
 
 named! {
     /// Which part of a product is kept.
@@ -29,8 +29,8 @@ named! {
 
 operations! {
     /// d = f(a).
-    pub struct Unary {
-        /// Of a, and of d unless the operation says otherwise.
+    pub struct Unary read {
+        /// Of d and a.
         pub ty: Type,
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
@@ -39,7 +39,7 @@ operations! {
     }
 
     /// d = f(a, b).
-    pub struct Binary {
+    pub struct Binary read {
         /// Of d, a and b.
         pub ty: Type,
         /// Destination.
@@ -50,9 +50,31 @@ operations! {
         pub b: Operand as Wanted::Exactly(*ty),
     }
 
+    /// d = f(a), 32 bits of any a.
+    pub struct Count read {
+        /// Of a.
+        pub ty: Type,
+        /// Destination, `u32`.
+        pub d: Reg as Wanted::WORD,
+        /// Source.
+        pub a: Operand as Wanted::Exactly(*ty),
+    }
+
+    /// a shifted by b.
+    pub struct Shift read {
+        /// Of d and a.
+        pub ty: Type,
+        /// Destination.
+        pub d: Reg as Wanted::Exactly(*ty),
+        /// Source.
+        pub a: Operand as Wanted::Exactly(*ty),
+        /// How far, `u32`.
+        pub b: Operand as Wanted::WORD,
+    }
+
     /// d = f(a, b, c).
-    pub struct Ternary {
-        /// Of d, a, b and c (of `bfe`, b and c are 32 bits).
+    pub struct Ternary read {
+        /// Of d, a, b and c.
         pub ty: Type,
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
@@ -83,7 +105,7 @@ operations! {
     }
 
     /// A product.
-    pub struct IntegerMul {
+    pub struct IntegerMul read {
         /// Of a and b.
         pub ty: Type,
         /// Which part of it.
@@ -118,116 +140,18 @@ operations! {
         pub c: Operand as product(*ty, *half),
     }
 
-    /// A product of the lower 24 bits: bits 0 to 31 of the 48, or 16 to 47.
-    pub struct Mul24 {
-        /// `u32` or `s32`.
-        pub ty: Type,
-        /// [`Half::Lo`] or [`Half::Hi`].
-        pub half: Half,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// First factor.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// Second factor.
-        pub b: Operand as Wanted::Exactly(*ty),
-    }
-
-    /// A product of the lower 24 bits and a sum.
-    pub struct Mad24 {
-        /// `u32` or `s32`.
-        pub ty: Type,
-        /// [`Half::Lo`] or [`Half::Hi`].
-        pub half: Half,
-        /// `.sat` (of `.hi.s32`).
-        pub saturate: bool,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// First factor.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// Second factor.
-        pub b: Operand as Wanted::Exactly(*ty),
-        /// What is added.
-        pub c: Operand as Wanted::Exactly(*ty),
-    }
-
     /// The smaller or larger of two integers.
-    pub struct IntegerMinMax {
+    pub struct IntegerMinMax read {
         /// Of d, a and b.
         pub ty: Type,
         /// `.relu`: 0 where it is negative.
-        pub relu: bool,
+        pub relu: bool = "relu",
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
         /// First source.
         pub a: Operand as Wanted::Exactly(*ty),
         /// Second source.
         pub b: Operand as Wanted::Exactly(*ty),
-    }
-
-    /// The position of the most significant bit that is not the sign's.
-    pub struct Bfind {
-        /// Of a; d is `u32`.
-        pub ty: Type,
-        /// `.shiftamt`: how far to shift left to bring it to the top.
-        pub shift_amount: bool,
-        /// Destination; all bits set where there is none.
-        pub d: Reg as Wanted::WORD,
-        /// Source.
-        pub a: Operand as Wanted::Exactly(*ty),
-    }
-
-    /// The n-th set bit of a mask.
-    pub struct Fns {
-        /// Destination; all bits set where there is none.
-        pub d: Reg as Wanted::BITS,
-        /// The mask, `b32`.
-        pub mask: Operand as Wanted::WORD,
-        /// The bit to begin at, `b32`.
-        pub base: Operand as Wanted::WORD,
-        /// Which one, `s32`.
-        pub offset: Operand as Wanted::WORD,
-    }
-
-    /// b with its bits from c on replaced by the lower bits of a.
-    pub struct Bfi {
-        /// `b32` or `b64`: of f, a and b.
-        pub ty: Type,
-        /// Destination (the manual's f).
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// What is put in.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// What it is put into.
-        pub b: Operand as Wanted::Exactly(*ty),
-        /// First bit, `u32`.
-        pub position: Operand as Wanted::WORD,
-        /// How many bits, `u32`.
-        pub length: Operand as Wanted::WORD,
-    }
-
-    /// The lower b bits of a, extended.
-    pub struct Szext {
-        /// `u32` or `s32`.
-        pub ty: Type,
-        /// What happens to a b above 31.
-        pub wrap: Wrap,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// Source.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// How many bits, `u32`.
-        pub b: Operand as Wanted::WORD,
-    }
-
-    /// b set bits from bit a on.
-    pub struct Bmsk {
-        /// What happens to amounts above 31.
-        pub wrap: Wrap,
-        /// Destination, `b32`.
-        pub d: Reg as Wanted::BITS,
-        /// First bit.
-        pub a: Operand as Wanted::BITS,
-        /// How many.
-        pub b: Operand as Wanted::BITS,
     }
 
     /// c plus the products of the bytes of b with the bytes or halfwords of a.
@@ -247,52 +171,6 @@ operations! {
         /// What is added.
         pub c: Operand as Wanted::WORD,
     }
-}
-
-/// Payloads whose operands depend on the operation too.
-macro_rules! visited_as {
-    ($($name:ident: $count:literal, $($field:ident),*;)*) => {
-        $(impl $name {
-            /// Visits its operands, of which the operation takes these.
-            pub(super) fn visit_as(&self, wanted: [Wanted; $count], visitor: &mut dyn FnMut(Named)) {
-                let [$($field),*] = wanted;
-                $(self.$field.visit($field, visitor);)*
-            }
-        })*
-    };
-}
-
-visited_as! {
-    Unary: 2, d, a;
-    Binary: 3, d, a, b;
-    Ternary: 4, d, a, b, c;
-}
-
-/// `popc`, `clz`.
-pub(super) const fn counted(it: &Unary) -> [Wanted; 2] {
-    [Wanted::WORD, Wanted::Exactly(it.ty)]
-}
-
-/// `mov`.
-pub(super) const fn moved(it: &Unary) -> [Wanted; 2] {
-    [Wanted::Exactly(it.ty), Wanted::Moved(it.ty)]
-}
-
-/// `movmatrix`: a register has two elements.
-pub(super) const fn fragment(_: &Unary) -> [Wanted; 2] {
-    [Wanted::BITS, Wanted::BITS]
-}
-
-/// `shl`, `shr`.
-pub(super) const fn shifted(it: &Binary) -> [Wanted; 3] {
-    let ty = Wanted::Exactly(it.ty);
-    [ty, ty, Wanted::WORD]
-}
-
-/// `bfe`.
-pub(super) const fn extracted(it: &Ternary) -> [Wanted; 4] {
-    let ty = Wanted::Exactly(it.ty);
-    [ty, ty, Wanted::WORD, Wanted::WORD]
 }
 
 /// The result of a product: all of it is twice as wide as its factors.
@@ -321,6 +199,11 @@ fn saturation(saturate: bool, half: Half, ty: Type) -> Result<(), String> {
 }
 
 impl IntegerSum {
+    /// Whether no carry comes in or is kept.
+    pub(super) const fn is_pure(&self) -> bool {
+        !self.carry_in && !self.carry_out
+    }
+
     pub(super) fn rule(&self) -> Result<(), String> {
         let carries = self.carry_in || self.carry_out;
         if carries {
@@ -346,6 +229,11 @@ impl IntegerMul {
 }
 
 impl IntegerMad {
+    /// Whether no carry comes in or is kept.
+    pub(super) const fn is_pure(&self) -> bool {
+        !self.carry_in && !self.carry_out
+    }
+
     pub(super) fn rule(&self) -> Result<(), String> {
         let wide = self.half == Half::Wide;
         fits(!wide || self.ty.bits() < 64, "wide", self.ty)?;

@@ -333,3 +333,28 @@ operations! {
         pub transpose_b: bool,
     }
 }
+
+impl Shape {
+    /// Operations of each of so many threads.
+    const fn operations(self, threads: u32) -> u32 {
+        2 * self.m * self.n * self.k / threads
+    }
+}
+
+impl Mma {
+    pub(super) const fn operations(&self) -> u32 {
+        self.shape.operations(32)
+    }
+}
+
+impl WmmaMma {
+    pub(super) const fn operations(&self) -> u32 {
+        self.shape.operations(32)
+    }
+}
+
+impl WgmmaMma {
+    pub(super) const fn operations(&self) -> u32 {
+        self.shape.operations(128)
+    }
+}

@@ -4,7 +4,7 @@ use super::movement::space_is;
 use crate::instruction::types::{fits, one_of};
 use crate::instruction::{Wanted, operations};
 use crate::names::named;
-use crate::{Address, Operand, Reg, Space, Type};
+use crate::{Address, Base, Operand, Reg, Space, Symbol, Type};
 
 named! {
     /// The order of an access, a fence or an atomic.
@@ -329,13 +329,13 @@ operations! {
     }
 
     /// Bytes in the cache.
-    pub struct CacheRange {
+    pub struct CacheRange read {
         /// [`Space::Global`] or [`Space::Generic`].
-        pub space: Space,
+        pub space: Space = Space::Generic,
         /// Where.
         pub address: Address,
         /// How many: 128.
-        pub bytes: Operand,
+        pub bytes: Operand as Wanted::WORD,
     }
 }
 
@@ -395,6 +395,12 @@ fn unscoped(order: Order, scope: Option<Scope>) -> Result<(), String> {
 }
 
 impl Ld {
+    /// Whether it loads one value from a parameter of the function by its name.
+    pub(super) fn is_pure(&self) -> bool {
+        let of_launch = matches!(self.address.base, Base::Symbol(Symbol::Parameter(_)));
+        of_launch && matches!(self.space, Space::Param | Space::ParamEntry) && self.d.len() == 1
+    }
+
     pub(super) fn rule(&self) -> Result<(), String> {
         vector(self.ty, self.d.len(), self.space)?;
         if self.read_only {

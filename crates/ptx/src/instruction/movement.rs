@@ -1,9 +1,9 @@
 //! Values from register to register, lane to lane, type to type.
 
 use crate::instruction::types::fits;
-use crate::instruction::{Wanted, operations};
+use crate::instruction::{Meeting, Wanted, operations};
 use crate::names::named;
-use crate::{Operand, Reg, Rounding, Space, Type};
+use crate::{Getctarank, Isspacep, Mapa, Operand, Reg, Rounding, Space, Type};
 
 named! {
     /// Which lane a shuffle reads.
@@ -106,20 +106,6 @@ operations! {
         pub c: Operand as Wanted::BITS,
     }
 
-    /// Four of the eight bytes of (b, a).
-    pub struct Prmt {
-        /// None: by the nibbles of c.
-        pub mode: Option<PrmtMode>,
-        /// Destination, `b32`.
-        pub d: Reg as Wanted::BITS,
-        /// The lower four bytes.
-        pub a: Operand as Wanted::BITS,
-        /// The upper four bytes.
-        pub b: Operand as Wanted::BITS,
-        /// Which.
-        pub c: Operand as Wanted::BITS,
-    }
-
     /// A conversion.
     pub struct Cvt {
         /// Of d.
@@ -174,20 +160,10 @@ operations! {
         pub random: Operand as Wanted::BITS,
     }
 
-    /// Whether a generic address is in a space.
-    pub struct Isspacep {
-        /// Which space.
-        pub space: Space,
-        /// The answer.
-        pub p: Reg as Wanted::PREDICATE,
-        /// The address.
-        pub a: Operand as Wanted::Pointer,
-    }
-
     /// An address of another space.
-    pub struct Cvta {
+    pub struct Cvta read {
         /// Which way.
-        pub direction: CvtaDirection,
+        pub direction: CvtaDirection = CvtaDirection::ToGeneric,
         /// The space that is not generic.
         pub space: Space,
         /// `u32` or `u64`.
@@ -196,32 +172,6 @@ operations! {
         pub d: Reg as Wanted::Exactly(*ty),
         /// Source.
         pub a: Operand as located(*direction, *ty),
-    }
-
-    /// The same address in another block of the cluster.
-    pub struct Mapa {
-        /// [`Space::Generic`] or [`Space::SharedCluster`]: of d.
-        pub space: Space,
-        /// `u32` or `u64`: of d and a.
-        pub ty: Type,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// The address.
-        pub a: Operand as Wanted::Located(*ty),
-        /// The block's rank, `u32`.
-        pub b: Operand as Wanted::WORD,
-    }
-
-    /// In which block of the cluster an address lies.
-    pub struct Getctarank {
-        /// [`Space::Generic`] or [`Space::SharedCluster`]: of a.
-        pub space: Space,
-        /// `u32` or `u64`: of a.
-        pub ty: Type,
-        /// Destination, `u32`.
-        pub d: Reg as Wanted::WORD,
-        /// The address.
-        pub a: Operand as Wanted::Exactly(*ty),
     }
 }
 
@@ -415,7 +365,24 @@ impl Isspacep {
     }
 }
 
+impl Shfl {
+    pub(super) const fn meeting(&self) -> Meeting {
+        match self.mask {
+            Some(_) => Meeting::Warp,
+            None => Meeting::Lanes,
+        }
+    }
+}
+
 impl Cvta {
+    /// Whether the address is the same in all blocks: that of shared memory is the block's, of local memory the thread's.
+    pub(super) const fn is_pure(&self) -> bool {
+        !matches!(
+            self.space,
+            Space::Shared | Space::SharedCluster | Space::Local
+        )
+    }
+
     pub(super) fn rule(&self) -> Result<(), String> {
         space_is(self.space, IN_GENERIC)
     }

@@ -2,9 +2,11 @@
 
 use super::movement::space_is;
 use crate::instruction::types::one_of;
-use crate::instruction::{Visit, Wanted, operations};
+use crate::instruction::{Meeting, Visit, Wanted, operations};
 use crate::names::named;
-use crate::{Address, Operand, Order, Predicate, Reg, Scope, Space, Type};
+use crate::{
+    Address, MbarrierInit, MbarrierInval, Operand, Order, Predicate, Redux, Reg, Scope, Space, Type,
+};
 
 /// What a barrier does besides counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +94,7 @@ named! {
 
 named! {
     /// What `redux.sync` computes.
-    pub enum ReduxOperator {
+    pub enum ReduxOperator as "an operation such as `.add`" {
         /// Sum.
         Add = "add",
         /// Smallest.
@@ -258,30 +260,6 @@ operations! {
         pub mask: Operand as Wanted::WORD,
     }
 
-    /// The lanes that execute it.
-    pub struct Activemask {
-        /// Destination, `b32`.
-        pub d: Reg as Wanted::BITS,
-    }
-
-    /// A reduction over the warp.
-    pub struct Redux {
-        /// What it computes.
-        pub operator: ReduxOperator,
-        /// `u32`, `s32`, `b32` or `f32`.
-        pub ty: Type,
-        /// `.abs`.
-        pub abs: bool,
-        /// `.NaN`: NaN where a value is.
-        pub nan: bool,
-        /// Destination.
-        pub d: Reg as Wanted::Exactly(*ty),
-        /// The lane's value.
-        pub a: Operand as Wanted::Exactly(*ty),
-        /// The lanes that take part.
-        pub mask: Operand as Wanted::WORD,
-    }
-
     /// One lane of several.
     pub struct Elect {
         /// Which, `b32`; None: `_`.
@@ -290,24 +268,6 @@ operations! {
         pub p: Reg as Wanted::PREDICATE,
         /// The lanes that take part.
         pub mask: Operand as Wanted::WORD,
-    }
-
-    /// A new mbarrier.
-    pub struct MbarrierInit {
-        /// [`Space::Shared`] or [`Space::Generic`].
-        pub space: Space,
-        /// Where.
-        pub address: Address,
-        /// Arrivals that it expects, `u32`.
-        pub count: Operand as Wanted::WORD,
-    }
-
-    /// The end of an mbarrier.
-    pub struct MbarrierInval {
-        /// [`Space::Shared`] or [`Space::Generic`].
-        pub space: Space,
-        /// Where.
-        pub address: Address,
     }
 
     /// A change of the bytes that an mbarrier waits for.
@@ -365,14 +325,6 @@ operations! {
         /// How long at most, nanoseconds, `u32`.
         pub time: Option<Operand> as Wanted::WORD,
     }
-
-    /// The arrivals that a state still expects.
-    pub struct MbarrierPendingCount {
-        /// Destination, `u32`.
-        pub d: Reg as Wanted::WORD,
-        /// The state, `b64`.
-        pub state: Operand as Wanted::LONG,
-    }
 }
 
 /// The result of a vote.
@@ -380,6 +332,15 @@ const fn voted(mode: VoteMode) -> Wanted {
     match mode {
         VoteMode::Ballot => Wanted::BITS,
         _ => Wanted::PREDICATE,
+    }
+}
+
+impl Vote {
+    pub(super) const fn meeting(&self) -> Meeting {
+        match self.mask {
+            Some(_) => Meeting::Warp,
+            None => Meeting::Lanes,
+        }
     }
 }
 

@@ -44,18 +44,6 @@ impl Visit for Operand {
     }
 }
 
-/// An operation whose payload is one operand of 32 bits.
-pub(super) const fn word(_: &Operand) -> Wanted {
-    Wanted::WORD
-}
-
-impl Operand {
-    /// Visits it, where the operation takes this.
-    pub(super) fn visit_as(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
-        self.visit(wanted, visitor);
-    }
-}
-
 impl Visit for Predicate {
     fn visit(&self, _: Wanted, visitor: &mut dyn FnMut(Named)) {
         self.value.visit(Wanted::PREDICATE, visitor);
@@ -106,9 +94,12 @@ impl Visit for Symbol {
     }
 }
 
-/// Payloads of operations. `as` behind a field tells which operands stand there, in terms of the others.
+/// Payloads of operations. `as` behind a field tells which operands stand there, in terms of the fields before it; `=` a
+/// modifier's name, or its value where it is left out. A payload that is `read` is read field by field.
 macro_rules! operations {
-    ($($(#[$outer:meta])* pub struct $name:ident { $($(#[$inner:meta])* pub $field:ident: $ty:ty $(as $wanted:expr)?),* $(,)? })*) => {
+    ($($(#[$outer:meta])* pub struct $name:ident $($read:ident)? {
+        $($(#[$inner:meta])* pub $field:ident: $ty:ty $(= $flag:literal)? $(= $otherwise:path)? $(as $wanted:expr)?),* $(,)?
+    })*) => {
         $(
             $(#[$outer])*
             #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +112,38 @@ macro_rules! operations {
                     $(crate::instruction::Visit::visit($field, crate::instruction::wanted!($($wanted)?), visitor);)*
                 }
             }
+
+            crate::instruction::read! { [$($read)?] $name { $($field: $ty [$($wanted)?] [$($flag)? $($otherwise)?],)* } }
         )*
+    };
+}
+
+/// Reads a payload field by field, where it says so.
+macro_rules! read {
+    ([] $($payload:tt)*) => {};
+    ([read] $name:ident { $($field:ident: $ty:ty [$($wanted:expr)?] [$($given:expr)?],)* }) => {
+        impl crate::parse::Read for $name {
+            #[allow(unused_variables, reason = "few fields decide what others take")]
+            fn read<'a>(
+                parser: &mut crate::parse::Parser<'a>,
+                op: &mut crate::parse::Opcode<'a>,
+                _: crate::instruction::Wanted,
+            ) -> crate::parse::Result<Self> {
+                $(let $field: &$ty =
+                    &crate::instruction::read_field!(parser, op, $ty, [$($wanted)?] [$($given)?]);)*
+                Ok(Self { $($field: *$field),* })
+            }
+        }
+    };
+}
+
+/// Reads a field.
+macro_rules! read_field {
+    ($parser:ident, $op:ident, $ty:ty, [] [$given:expr]) => {
+        <$ty as crate::parse::ReadOr<_>>::read_or($op, $given)
+    };
+    ($parser:ident, $op:ident, $ty:ty, [$($wanted:expr)?] []) => {
+        <$ty as crate::parse::Read>::read($parser, $op, crate::instruction::wanted!($($wanted)?))?
     };
 }
 
@@ -135,4 +157,4 @@ macro_rules! wanted {
     };
 }
 
-pub(crate) use {operations, wanted};
+pub(crate) use {operations, read, read_field, wanted};

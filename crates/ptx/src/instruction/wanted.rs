@@ -57,6 +57,20 @@ impl Wanted {
         }
     }
 
+    /// The type of a constant that stands there.
+    pub(crate) const fn immediate(self) -> Type {
+        match self {
+            Self::Exactly(ty)
+            | Self::AtLeast(ty)
+            | Self::Element(ty)
+            | Self::Moved(ty)
+            | Self::Converted(ty)
+            | Self::Located(ty) => ty,
+            Self::Any => Type::B64,
+            Self::Address | Self::Pointer => Type::U64,
+        }
+    }
+
     /// Whether a register of this type may stand there.
     pub(crate) const fn takes(self, register: Type) -> bool {
         match self {

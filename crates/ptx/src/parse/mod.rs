@@ -10,6 +10,7 @@ mod location;
 mod module;
 mod opcode;
 mod operand;
+mod read;
 mod scope;
 mod special;
 mod variable;
@@ -86,9 +87,11 @@ pub(crate) struct Fail {
     message: String,
 }
 
+pub(crate) use opcode::Opcode;
+pub(crate) use read::{Read, ReadOr};
 pub(crate) use special::is_special;
 
-type Result<T> = std::result::Result<T, Box<Fail>>;
+pub(crate) type Result<T> = std::result::Result<T, Box<Fail>>;
 
 impl Fail {
     fn at(offset: usize, message: impl Into<String>) -> Box<Self> {
@@ -111,7 +114,7 @@ enum Undeclared {
 }
 
 /// Where the parser stands, and what it knows so far.
-struct Parser<'a> {
+pub(crate) struct Parser<'a> {
     source: &'a str,
     /// Behind `token`.
     lexer: Lexer<'a>,

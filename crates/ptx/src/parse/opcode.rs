@@ -1,15 +1,15 @@
 //! The dotted parts of an instruction's name.
 
 use super::{Fail, Result};
-use crate::Type;
+use crate::{Row, Type};
 
 /// More parts than any instruction has.
 const MOST: usize = 24;
 
 /// `add.rn.f32`: each part is taken once, by whoever knows it; one that nobody takes is an error.
 /// The order of parts counts only among those of one kind (`cvt.f32.s32`).
-pub(super) struct Opcode<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Opcode<'a> {
+    pub(crate) name: &'a str,
     pub(super) begin: usize,
     parts: [&'a str; MOST],
     count: usize,
@@ -17,6 +17,8 @@ pub(super) struct Opcode<'a> {
     left: u32,
     /// A part that must be there was not.
     lacks: bool,
+    /// How many operands have been read.
+    operands: u32,
 }
 
 impl<'a> Opcode<'a> {
@@ -28,10 +30,11 @@ impl<'a> Opcode<'a> {
             count: 0,
             left: 0,
             lacks: false,
+            operands: 0,
         }
     }
 
-    pub(super) fn push(&mut self, part: &'a str) -> Result<()> {
+    pub(crate) fn push(&mut self, part: &'a str) -> Result<()> {
         if self.count == MOST {
             return Err(self.error("more modifiers than an instruction has"));
         }
@@ -50,7 +53,7 @@ impl<'a> Opcode<'a> {
     }
 
     /// Takes the first part that `known` knows.
-    pub(super) fn take<T>(&mut self, known: impl Fn(&'a str) -> Option<T>) -> Option<T> {
+    pub(crate) fn take<T>(&mut self, known: impl Fn(&'a str) -> Option<T>) -> Option<T> {
         let (index, value) = self
             .rest()
             .find_map(|(index, part)| Some((index, known(part)?)))?;
@@ -59,7 +62,7 @@ impl<'a> Opcode<'a> {
     }
 
     /// The same; it must be there.
-    pub(super) fn want<T>(
+    pub(crate) fn want<T>(
         &mut self,
         what: &str,
         known: impl Fn(&'a str) -> Option<T>,
@@ -77,13 +80,31 @@ impl<'a> Opcode<'a> {
         Err(self.error(&format!("`{}` lacks {what}{meant}", self.name)))
     }
 
+    /// The same; one of these names must be there, which are called so.
+    pub(crate) fn want_named<T>(
+        &mut self,
+        words: &[&str],
+        names: &[&str],
+        known: impl Fn(&str) -> Option<T>,
+    ) -> Result<T> {
+        match self.take(&known) {
+            Some(value) => Ok(value),
+            None => self.want(
+                &words
+                    .first()
+                    .map_or_else(|| one_of(names), ToString::to_string),
+                known,
+            ),
+        }
+    }
+
     /// Takes this part if it is there.
-    pub(super) fn flag(&mut self, name: &str) -> bool {
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
         self.take(|part| (part == name).then_some(())).is_some()
     }
 
     /// Takes this part, which must be there.
-    pub(super) fn need(&mut self, name: &str) -> Result<()> {
+    pub(crate) fn need(&mut self, name: &str) -> Result<()> {
         self.lacks = !self.flag(name);
         if !self.lacks {
             return Ok(());
@@ -92,37 +113,78 @@ impl<'a> Opcode<'a> {
     }
 
     /// Whether this part is there.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.rest().any(|(_, part)| part == name)
     }
 
+    /// Whether it has this part, taken or not.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        self.parts[..self.count].contains(&name)
+    }
+
+    /// Whether all these parts are there.
+    pub(crate) fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.has(name))
+    }
+
+    /// Takes these parts.
+    pub(crate) fn take_all(&mut self, names: &[&str]) {
+        for name in names {
+            self.flag(name);
+        }
+    }
+
+    /// Counts the operands before the next.
+    pub(crate) const fn next_operand(&mut self) -> u32 {
+        self.operands += 1;
+        self.operands - 1
+    }
+
     /// The next type.
-    pub(super) fn ty(&mut self) -> Result<Type> {
+    pub(crate) fn ty(&mut self) -> Result<Type> {
         self.want("a type", Type::from_name)
     }
 
-    pub(super) fn optional_type(&mut self) -> Option<Type> {
+    pub(crate) fn optional_type(&mut self) -> Option<Type> {
         self.take(Type::from_name)
     }
 
     /// The first type, which stays.
-    pub(super) fn peek_type(&self) -> Option<Type> {
+    pub(crate) fn peek_type(&self) -> Option<Type> {
         self.rest().find_map(|(_, part)| Type::from_name(part))
     }
 
     /// All that are left, in order.
-    pub(super) fn drain(&mut self) -> Vec<String> {
+    pub(crate) fn drain(&mut self) -> Vec<String> {
         let parts = self.rest().map(|(_, part)| part.to_owned()).collect();
         self.left = 0;
         parts
     }
 
-    pub(super) fn error(&self, message: &str) -> Box<Fail> {
+    /// The error of an opcode that no row has: of those with its name, the one that it is nearest to says what it lacks.
+    pub(crate) fn unknown(&mut self, rows: &[Row]) -> Box<Fail> {
+        let lacking = |opcode: &&'static str| -> Option<Vec<&'static str>> {
+            let mut parts = opcode.split('.');
+            let is_same = parts.next() == Some(self.name);
+            is_same.then(|| parts.filter(|part| !self.has(part)).collect())
+        };
+        let all = rows.iter().flat_map(|row| row.opcodes());
+        let lacking: Vec<_> = all.filter_map(lacking).collect();
+        let Some(parts) = lacking.into_iter().min_by_key(Vec::len) else {
+            self.drain();
+            return self.error(&format!("unknown instruction `{}`", self.name));
+        };
+        self.lacks = true;
+        let parts: Vec<_> = parts.iter().map(|part| format!("`.{part}`")).collect();
+        self.error(&format!("`{}` lacks {}", self.name, parts.join(" and ")))
+    }
+
+    pub(crate) fn error(&self, message: &str) -> Box<Fail> {
         Fail::at(self.begin, message)
     }
 
     /// An error if a part is left, unless there is a better one.
-    pub(super) fn finish(&self, source: &str) -> Result<()> {
+    pub(crate) fn finish(&self, source: &str) -> Result<()> {
         if self.left == 0 || self.lacks {
             return Ok(());
         }
@@ -136,5 +198,15 @@ impl<'a> Opcode<'a> {
                 ))
             }
         }
+    }
+}
+
+/// These names, in words.
+fn one_of(names: &[&str]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`.{name}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }

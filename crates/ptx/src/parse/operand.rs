@@ -1,6 +1,6 @@
 //! Operands.
 
-use super::lexer::Token;
+use super::lexer::{Lexer, Token};
 use super::scope::Name;
 use super::special;
 use super::{Fail, Parser, Result};
@@ -281,12 +281,20 @@ impl<'a> Parser<'a> {
         let Some(Name::Vector(first, parts)) = self.lookup(name) else {
             return Ok(None);
         };
-        let mut ahead = self.lexer;
-        if ahead.modifier()?.is_some() {
+        if !self.is_whole_vector(self.token, self.lexer) {
             return Ok(None);
         }
         self.advance()?;
         Ok(Some((first, parts)))
+    }
+
+    /// Whether a token, with the text behind it, is the name of a vector of registers without a part.
+    pub(super) fn is_whole_vector(&mut self, token: Token<'a>, mut behind: Lexer<'a>) -> bool {
+        let Token::Word(name) = token else {
+            return false;
+        };
+        let is_vector = matches!(self.lookup(name), Some(Name::Vector(..)));
+        is_vector && matches!(behind.modifier(), Ok(None))
     }
 
     /// An integer that the instruction holds itself.

@@ -1,9 +1,9 @@
 //! What compilers wrote parses, and what comes out hangs together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 
-use ptx::{Access, Body, Function, Location, Module, Operation, Reg};
+use ptx::{Access, Body, Function, Location, Module, Operation, Reg, Row};
 
 /// File, functions with a body, instructions, those only taken apart, variables.
 const EXPECTED: &str = "\
@@ -55,6 +55,21 @@ fn all_of_it_is_there() {
         );
     }
     assert_eq!(found, EXPECTED, "found:\n{found}");
+}
+
+/// Each row of the table is found by its opcode: none is hidden by one before it.
+#[test]
+fn each_row_is_read() {
+    let mut read = HashSet::new();
+    for (_, _, module) in parsed() {
+        for (_, body) in bodies(&module) {
+            read.extend(body.instructions.iter().map(|it| it.operation.row()));
+        }
+    }
+    // No compiler of the corpus writes it.
+    read.insert(crate::common::one("st.bulk.weak.shared::cta [d0], d1, 0;").row());
+    let hidden: Vec<_> = Row::ALL.iter().filter(|row| !read.contains(row)).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
 }
 
 #[test]

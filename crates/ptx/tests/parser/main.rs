@@ -5,4 +5,5 @@ mod corpus;
 mod errors;
 mod families;
 mod module;
+mod page;
 mod robust;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ::ptx::{Instruction, Location, Operation};
+use ::ptx::{Instruction, Location, Meeting};
 
 use super::super::places;
 use super::{Defined, Report, Subject};
@@ -60,17 +60,7 @@ fn line(location: &Location) -> Line {
 
 /// Whether threads wait for each other at it, or exchange values.
 fn is_convergent(instruction: &Instruction) -> bool {
-    matches!(
-        instruction.operation,
-        Operation::Barrier(_)
-            | Operation::BarrierWarp(_)
-            | Operation::BarrierCluster(_)
-            | Operation::Shfl(_)
-            | Operation::Vote(_)
-            | Operation::Match(_)
-            | Operation::Redux(_)
-            | Operation::Elect(_)
-    )
+    instruction.operation.facts().meeting != Meeting::Alone
 }
 
 /// A copy that runs instead of another.
@@ -113,6 +103,7 @@ $END: ret; }}"
             "bar.sync 0",
             "shfl.sync.idx.b32 %r1|%p2, %r2, 0, 31, -1",
             "barrier.sync 1",
+            "movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2",
         ] {
             let barrier = format!(".loc 2 9 1\n{opcode};");
             let lines = lines(Lint::DuplicatedBarrier, &arms(&barrier, &barrier));

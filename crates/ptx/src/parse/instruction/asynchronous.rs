@@ -7,8 +7,7 @@ use super::super::{Parser, Result};
 use super::memory::prefetch_size;
 use crate::{
     Address, AtomicOperator, CacheOperator, Completion, CpAsync, CpAsyncBulk, CpAsyncBulkPrefetch,
-    CpAsyncBulkTensor, CpAsyncBulkWaitGroup, CpAsyncMbarrierArrive, CpReduceAsyncBulk, Operand,
-    Operation, Space, TensorCopy, TensorMode, Type,
+    CpAsyncBulkTensor, CpReduceAsyncBulk, Operand, Space, TensorCopy, TensorMode, Type,
 };
 
 /// `[map, {x, y}]`.
@@ -37,58 +36,7 @@ fn bulk_kind(op: &mut Opcode<'_>) -> Result<BulkKind> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn cp(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        let reduce = op.flag("reduce");
-        op.need("async")?;
-        if op.flag("mbarrier") {
-            return self.cp_mbarrier_arrive(op);
-        }
-        if !op.flag("bulk") {
-            return self.cp_async(op);
-        }
-        if op.flag("commit_group") {
-            return Ok(Operation::CpAsyncBulkCommitGroup);
-        }
-        if op.flag("wait_group") {
-            let read = op.flag("read");
-            return Ok(Operation::CpAsyncBulkWaitGroup(CpAsyncBulkWaitGroup {
-                groups: self.number32()?,
-                read,
-            }));
-        }
-        let prefetch = op.flag("prefetch");
-        if op.flag("tensor") {
-            return self.tensor(op, prefetch, reduce);
-        }
-        match (prefetch, reduce) {
-            (true, _) => self.bulk_prefetch(op),
-            (_, true) => self.bulk_reduce(op),
-            _ => self.bulk(op),
-        }
-    }
-
-    fn cp_mbarrier_arrive(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("arrive")?;
-        op.need("b64")?;
-        let no_increment = op.flag("noinc");
-        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
-        Ok(Operation::CpAsyncMbarrierArrive(CpAsyncMbarrierArrive {
-            no_increment,
-            space,
-            address: self.address()?,
-        }))
-    }
-
-    fn cp_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        if op.flag("commit_group") {
-            return Ok(Operation::CpAsyncCommitGroup);
-        }
-        if op.flag("wait_all") {
-            return Ok(Operation::CpAsyncWaitAll);
-        }
-        if op.flag("wait_group") {
-            return Ok(Operation::CpAsyncWaitGroup(self.number32()?));
-        }
+    pub(crate) fn cp_async(&mut self, op: &mut Opcode<'a>) -> Result<CpAsync> {
         let cache = op.want("`.ca` or `.cg`", CacheOperator::from_name)?;
         op.want("`.shared`", |part| {
             Space::from_name(part).filter(|&space| space == Space::Shared)
@@ -110,7 +58,7 @@ impl<'a> Parser<'a> {
                 source_size = Some(self.operand(Type::U32)?);
             }
         }
-        let copy = CpAsync {
+        Ok(CpAsync {
             cache,
             prefetch,
             policy,
@@ -119,12 +67,11 @@ impl<'a> Parser<'a> {
             size,
             source_size,
             ignore_source,
-        };
-        Ok(Operation::CpAsync(Box::new(copy)))
+        })
     }
 
     /// Whether the next operand is a predicate.
-    pub(super) fn is_predicate(&mut self) -> bool {
+    pub(crate) fn is_predicate(&mut self) -> bool {
         match self.token {
             Token::Sign(b'!') => true,
             Token::Word(name) => match self.lookup(name) {
@@ -144,7 +91,7 @@ impl<'a> Parser<'a> {
         Ok(self.source[ahead.offset..].starts_with(';'))
     }
 
-    fn bulk(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn bulk(&mut self, op: &mut Opcode<'a>) -> Result<CpAsyncBulk> {
         let (destination_space, source_space) = bulk_spaces(op)?;
         let BulkKind {
             counted,
@@ -158,7 +105,7 @@ impl<'a> Parser<'a> {
         let multicast = self.given(multicast, Type::U16)?;
         let policy = self.given(has_policy, Type::B64)?;
         let byte_mask = self.given(masked, Type::U16)?;
-        let copy = CpAsyncBulk {
+        Ok(CpAsyncBulk {
             destination_space,
             source_space,
             destination,
@@ -168,11 +115,10 @@ impl<'a> Parser<'a> {
             multicast,
             policy,
             byte_mask,
-        };
-        Ok(Operation::CpAsyncBulk(Box::new(copy)))
+        })
     }
 
-    fn bulk_reduce(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn bulk_reduce(&mut self, op: &mut Opcode<'a>) -> Result<CpReduceAsyncBulk> {
         let (destination_space, source_space) = bulk_spaces(op)?;
         let BulkKind {
             counted,
@@ -186,7 +132,7 @@ impl<'a> Parser<'a> {
             (self.address()?, self.then_address()?, self.then(Type::U32)?);
         let completion = self.completion(counted)?;
         let policy = self.given(has_policy, Type::B64)?;
-        let copy = CpReduceAsyncBulk {
+        Ok(CpReduceAsyncBulk {
             destination_space,
             source_space,
             operator,
@@ -197,23 +143,18 @@ impl<'a> Parser<'a> {
             size,
             completion,
             policy,
-        };
-        Ok(Operation::CpReduceAsyncBulk(Box::new(copy)))
+        })
     }
 
-    fn bulk_prefetch(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("L2")?;
-        op.need("global")?;
+    pub(crate) fn bulk_prefetch(&mut self, op: &mut Opcode<'a>) -> Result<CpAsyncBulkPrefetch> {
         let has_policy = op.flag("L2::cache_hint");
         let (source, size) = (self.address()?, self.then(Type::U32)?);
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::CpAsyncBulkPrefetch(Box::new(
-            CpAsyncBulkPrefetch {
-                source,
-                size,
-                policy,
-            },
-        )))
+        Ok(CpAsyncBulkPrefetch {
+            source,
+            size,
+            policy,
+        })
     }
 
     /// A comma and the mbarrier, where there is one.
@@ -225,7 +166,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn tensor(&mut self, op: &mut Opcode<'a>, prefetch: bool, reduce: bool) -> Result<Operation> {
+    pub(crate) fn tensor(&mut self, op: &mut Opcode<'a>) -> Result<CpAsyncBulkTensor> {
+        let (prefetch, reduce) = (op.flag("prefetch"), op.flag("reduce"));
         let dimensions = op.want("`.1d` to `.5d`", dimension)?;
         let mode = op.take(TensorMode::from_name).unwrap_or(TensorMode::Tile);
         let block_group = op.take(|part| part.strip_prefix("cta_group::")?.parse().ok());
@@ -240,7 +182,7 @@ impl<'a> Parser<'a> {
             let offsets = self.offsets()?;
             let policy = self.given(has_policy, Type::B64)?;
             let (copy, completion, multicast) = (TensorCopy::Prefetch, None, None);
-            return Ok(tensor_copy(CpAsyncBulkTensor {
+            return Ok(CpAsyncBulkTensor {
                 copy,
                 dimensions,
                 mode,
@@ -251,7 +193,7 @@ impl<'a> Parser<'a> {
                 multicast,
                 block_group,
                 policy,
-            }));
+            });
         }
         let (destination_space, source_space) = bulk_spaces(op)?;
         let BulkKind {
@@ -295,7 +237,7 @@ impl<'a> Parser<'a> {
             map: tensor_map,
             coordinates,
         } = place;
-        Ok(tensor_copy(CpAsyncBulkTensor {
+        Ok(CpAsyncBulkTensor {
             copy,
             dimensions,
             mode,
@@ -306,7 +248,7 @@ impl<'a> Parser<'a> {
             multicast,
             block_group,
             policy,
-        }))
+        })
     }
 
     fn tensor_place(&mut self) -> Result<TensorPlace> {
@@ -328,10 +270,6 @@ impl<'a> Parser<'a> {
         self.comma()?;
         self.sources(Type::U16)
     }
-}
-
-fn tensor_copy(copy: CpAsyncBulkTensor) -> Operation {
-    Operation::CpAsyncBulkTensor(Box::new(copy))
 }
 
 /// Destination and source.

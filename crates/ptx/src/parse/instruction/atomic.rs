@@ -3,7 +3,7 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use super::memory::order;
-use crate::{Atom, AtomicOperator, Operation, Order, Red, Scope, Space, Type};
+use crate::{Atom, AtomicOperator, Order, Red, Scope, Space, Type};
 
 /// What stands in the name of an atomic.
 struct Kind {
@@ -36,7 +36,7 @@ fn kind(op: &mut Opcode<'_>) -> Result<Kind> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn atom(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn atom(&mut self, op: &mut Opcode<'a>) -> Result<Atom> {
         let Kind {
             space,
             order,
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         };
         self.same_length(d.len(), a.len())?;
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Atom(Box::new(Atom {
+        Ok(Atom {
             space,
             order,
             scope,
@@ -70,10 +70,10 @@ impl<'a> Parser<'a> {
             address,
             comparand,
             a,
-        })))
+        })
     }
 
-    pub(super) fn red(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn red(&mut self, op: &mut Opcode<'a>) -> Result<Red> {
         let Kind {
             space,
             order,
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         self.comma()?;
         let a = self.sources(ty)?;
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Red(Box::new(Red {
+        Ok(Red {
             space,
             order,
             scope,
@@ -97,6 +97,6 @@ impl<'a> Parser<'a> {
             policy,
             address,
             a,
-        })))
+        })
     }
 }

@@ -2,45 +2,10 @@
 
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
-use crate::{
-    Binary, BooleanOperator, Combination, Comparison, Direction, Lop3, Operation, Selp, Set, Setp,
-    Shf, Slct, Type, Wrap,
-};
+use crate::{BooleanOperator, Combination, Comparison, Lop3, Set, Setp, Type};
 
 impl<'a> Parser<'a> {
-    pub(super) fn comparison(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        Ok(match op.name {
-            "set" => Operation::Set(self.set(op)?),
-            "setp" => Operation::Setp(self.setp(op)?),
-            "selp" => {
-                let Binary { ty, d, a, b } = self.binary(op)?;
-                self.comma()?;
-                Operation::Selp(Selp {
-                    ty,
-                    d,
-                    a,
-                    b,
-                    c: self.predicate()?,
-                })
-            }
-            _ => {
-                let ftz = op.flag("ftz");
-                let (ty, selector) = (op.ty()?, op.ty()?);
-                let (d, a, b) = (self.reg()?, self.then(ty)?, self.then(ty)?);
-                Operation::Slct(Slct {
-                    ty,
-                    selector,
-                    ftz,
-                    d,
-                    a,
-                    b,
-                    c: self.then(selector)?,
-                })
-            }
-        })
-    }
-
-    fn set(&mut self, op: &mut Opcode<'a>) -> Result<Set> {
+    pub(crate) fn set(&mut self, op: &mut Opcode<'a>) -> Result<Set> {
         let comparison = op.want("a comparison such as `.eq`", Comparison::from_name)?;
         let operator = op.take(BooleanOperator::from_name);
         let ftz = op.flag("ftz");
@@ -58,7 +23,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn setp(&mut self, op: &mut Opcode<'a>) -> Result<Setp> {
+    pub(crate) fn setp(&mut self, op: &mut Opcode<'a>) -> Result<Setp> {
         let comparison = op.want("a comparison such as `.eq`", Comparison::from_name)?;
         let operator = op.take(BooleanOperator::from_name);
         let ftz = op.flag("ftz");
@@ -89,36 +54,8 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    pub(super) fn logic(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        Ok(match op.name {
-            "and" => Operation::And(self.binary(op)?),
-            "or" => Operation::Or(self.binary(op)?),
-            "xor" => Operation::Xor(self.binary(op)?),
-            "not" => Operation::Not(self.unary(op)?),
-            "cnot" => Operation::Cnot(self.unary(op)?),
-            "shl" => Operation::Shl(self.shift(op)?),
-            "shr" => Operation::Shr(self.shift(op)?),
-            "lop3" => Operation::Lop3(self.lop3(op)?),
-            _ => {
-                let direction = op.want("`.l` or `.r`", Direction::from_name)?;
-                let wrap = op.want("`.clamp` or `.wrap`", Wrap::from_name)?;
-                op.need("b32")?;
-                let Binary { d, a, b, .. } = self.binary_of(Type::B32)?;
-                Operation::Shf(Shf {
-                    direction,
-                    wrap,
-                    d,
-                    a,
-                    b,
-                    c: self.then(Type::U32)?,
-                })
-            }
-        })
-    }
-
-    fn lop3(&mut self, op: &mut Opcode<'a>) -> Result<Lop3> {
+    pub(crate) fn lop3(&mut self, op: &mut Opcode<'a>) -> Result<Lop3> {
         let operator = op.take(BooleanOperator::from_name);
-        op.need("b32")?;
         let (d, p) = self.pair()?;
         let (a, b, c) = (
             self.then(Type::B32)?,

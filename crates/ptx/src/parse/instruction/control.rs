@@ -5,48 +5,42 @@ use super::super::opcode::Opcode;
 use super::super::scope::Name;
 use super::super::{Fail, Parser, Result};
 use crate::{
-    Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand, Operation,
-    Pmevent, Ret, Returned, Setmaxnreg, Stackrestore, Stacksave, Symbol, Type,
+    Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand, Returned,
+    Setmaxnreg, Symbol, Type,
 };
 
 impl<'a> Parser<'a> {
-    pub(super) fn branch(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn branch(&mut self, op: &mut Opcode<'a>) -> Result<Branch> {
         let uniform = op.flag("uni");
         let begin = self.begin;
-        match op.name {
-            "ret" => Ok(Operation::Ret(Ret { uniform })),
-            "bra" => {
-                let name = self.word("a label")?;
-                Ok(Operation::Branch(Branch {
-                    uniform,
-                    target: self.local.label(name, begin),
-                }))
-            }
-            _ => {
-                op.need("idx")?;
-                let index = self.operand(Type::U32)?;
-                self.comma()?;
-                let begin = self.begin;
-                let name = self.word("the label of a `.branchtargets` list")?;
-                match self.lookup(name) {
-                    Some(Name::BranchTargets(targets)) => {
-                        Ok(Operation::BranchIndexed(BranchIndexed {
-                            uniform,
-                            index,
-                            targets,
-                        }))
-                    }
-                    _ => Err(Fail::at(
-                        begin,
-                        format!("no `.branchtargets` list `{name}` is before this"),
-                    )),
-                }
-            }
+        let name = self.word("a label")?;
+        Ok(Branch {
+            uniform,
+            target: self.local.label(name, begin),
+        })
+    }
+
+    pub(crate) fn branch_indexed(&mut self, op: &mut Opcode<'a>) -> Result<BranchIndexed> {
+        let uniform = op.flag("uni");
+        let index = self.operand(Type::U32)?;
+        self.comma()?;
+        let begin = self.begin;
+        let name = self.word("the label of a `.branchtargets` list")?;
+        match self.lookup(name) {
+            Some(Name::BranchTargets(targets)) => Ok(BranchIndexed {
+                uniform,
+                index,
+                targets,
+            }),
+            _ => Err(Fail::at(
+                begin,
+                format!("no `.branchtargets` list `{name}` is before this"),
+            )),
         }
     }
 
     /// `call (returned), callee, (arguments), targets`.
-    pub(super) fn call(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn call(&mut self, op: &mut Opcode<'a>) -> Result<Call> {
         let uniform = op.flag("uni");
         let returns = if self.token == Token::Sign(b'(') {
             let returns = self.in_parentheses(|parser, _| parser.returned())?;
@@ -70,12 +64,12 @@ impl<'a> Parser<'a> {
                 *targets = Some(known);
             }
         }
-        Ok(Operation::Call(Box::new(Call {
+        Ok(Call {
             uniform,
             callee,
             returns,
             arguments,
-        })))
+        })
     }
 
     /// Items in parentheses, maybe none.
@@ -149,54 +143,30 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn thread(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        Ok(match op.name {
-            "nanosleep" => {
-                op.need("u32")?;
-                Operation::Nanosleep(self.operand(Type::U32)?)
-            }
-            "pmevent" => Operation::Pmevent(Pmevent {
-                mask: op.flag("mask"),
-                a: self.operand(Type::U32)?,
-            }),
-            _ => {
-                let increase = op.flag("inc");
-                if !increase {
-                    op.need("dec")?;
-                }
-                for part in ["sync", "aligned", "u32"] {
-                    op.need(part)?;
-                }
-                Operation::Setmaxnreg(Setmaxnreg {
-                    increase,
-                    count: self.number32()?,
-                })
-            }
+    pub(crate) fn setmaxnreg(&mut self, op: &mut Opcode<'a>) -> Result<Setmaxnreg> {
+        let increase = op.flag("inc");
+        if !increase {
+            op.need("dec")?;
+        }
+        Ok(Setmaxnreg {
+            increase,
+            count: self.number32()?,
         })
     }
 
-    pub(super) fn stack(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn alloca(&mut self, op: &mut Opcode<'a>) -> Result<Alloca> {
         let ty = op.ty()?;
-        Ok(match op.name {
-            "stacksave" => Operation::Stacksave(Stacksave { ty, d: self.reg()? }),
-            "stackrestore" => Operation::Stackrestore(Stackrestore {
-                ty,
-                a: self.operand(ty)?,
-            }),
-            _ => {
-                let (d, size) = (self.reg()?, self.then(ty)?);
-                let alignment = if self.eat(b',')? {
-                    Some(self.alignment()?)
-                } else {
-                    None
-                };
-                Operation::Alloca(Alloca {
-                    ty,
-                    d,
-                    size,
-                    alignment,
-                })
-            }
+        let (d, size) = (self.reg()?, self.then(ty)?);
+        let alignment = if self.eat(b',')? {
+            Some(self.alignment()?)
+        } else {
+            None
+        };
+        Ok(Alloca {
+            ty,
+            d,
+            size,
+            alignment,
         })
     }
 }

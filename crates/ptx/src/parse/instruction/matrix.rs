@@ -2,11 +2,12 @@
 
 use super::super::lexer::Token;
 use super::super::opcode::Opcode;
-use super::super::{Fail, Parser, Result};
+use super::super::{Fail, Parser, Read, Result};
+use crate::instruction::Wanted;
 use crate::{
-    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Operand,
-    Operation, PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, Unary,
-    WgmmaMma, WgmmaSource, WmmaLoad, WmmaMma, WmmaStore,
+    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Movmatrix,
+    Operand, PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, WgmmaMma,
+    WgmmaSource, WmmaLoad, WmmaMma, WmmaStore,
 };
 
 /// `m16n8k16` or `m8n8`.
@@ -28,12 +29,6 @@ fn layout(op: &mut Opcode<'_>) -> Result<Layout> {
     op.want("`.row` or `.col`", Layout::from_name)
 }
 
-/// `.sync.aligned`.
-fn together(op: &mut Opcode<'_>) -> Result<()> {
-    op.need("sync")?;
-    op.need("aligned")
-}
-
 /// `.xor.popc`.
 fn bits(op: &mut Opcode<'_>) -> Option<BitOperator> {
     op.flag("popc")
@@ -47,9 +42,16 @@ fn count(op: &mut Opcode<'_>) -> Result<u8> {
     })
 }
 
+/// The type of an element of a matrix in memory.
+fn element(op: &mut Opcode<'_>) -> Result<Type> {
+    match op.flag("b8x16") {
+        true => Ok(Type::B8),
+        false => op.ty(),
+    }
+}
+
 impl<'a> Parser<'a> {
-    pub(super) fn mma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        together(op)?;
+    pub(crate) fn mma(&mut self, op: &mut Opcode<'a>) -> Result<Mma> {
         let sparse = sparse(op);
         let shape = want_shape(op)?;
         let (a_layout, b_layout) = (layout(op)?, layout(op)?);
@@ -70,7 +72,7 @@ impl<'a> Parser<'a> {
         let scale = scale_type
             .map(|ty| self.block_scale(vector, ty))
             .transpose()?;
-        Ok(Operation::Mma(Box::new(Mma {
+        Ok(Mma {
             shape,
             a_layout,
             b_layout,
@@ -87,7 +89,7 @@ impl<'a> Parser<'a> {
             a,
             b,
             c,
-        })))
+        })
     }
 
     /// A comma and a list of registers.
@@ -131,47 +133,42 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn wmma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        together(op)?;
-        if op.flag("mma") {
-            return self.wmma_mma(op);
-        }
-        let load = op.flag("load");
-        if !load {
-            op.need("store")?;
-        }
-        let fragment = op.want("`.a`, `.b`, `.c` or `.d`", Fragment::from_name)?;
+    pub(crate) fn wmma_load(&mut self, op: &mut Opcode<'a>) -> Result<WmmaLoad> {
+        let fragment = op.want("`.a`, `.b` or `.c`", Fragment::from_name)?;
         let (layout, shape) = (layout(op)?, want_shape(op)?);
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let ty = op.ty()?;
-        if load {
-            let (d, address) = (self.registers_of()?, self.then_address()?);
-            let stride = self.optional(Type::U32)?;
-            return Ok(Operation::WmmaLoad(Box::new(WmmaLoad {
-                fragment,
-                layout,
-                shape,
-                space,
-                ty,
-                d,
-                address,
-                stride,
-            })));
-        }
+        let (d, address) = (self.registers_of()?, self.then_address()?);
+        Ok(WmmaLoad {
+            fragment,
+            layout,
+            shape,
+            space,
+            ty,
+            d,
+            address,
+            stride: self.optional(Type::U32)?,
+        })
+    }
+
+    pub(crate) fn wmma_store(&mut self, op: &mut Opcode<'a>) -> Result<WmmaStore> {
+        op.want("`.d`", Fragment::from_name)?;
+        let (layout, shape) = (layout(op)?, want_shape(op)?);
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        let ty = op.ty()?;
         let (address, a) = (self.address()?, self.then_list()?);
-        let stride = self.optional(Type::U32)?;
-        Ok(Operation::WmmaStore(Box::new(WmmaStore {
+        Ok(WmmaStore {
             layout,
             shape,
             space,
             ty,
             address,
             a,
-            stride,
-        })))
+            stride: self.optional(Type::U32)?,
+        })
     }
 
-    fn wmma_mma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn wmma_mma(&mut self, op: &mut Opcode<'a>) -> Result<WmmaMma> {
         let bits = bits(op);
         let (a_layout, b_layout, shape) = (layout(op)?, layout(op)?, want_shape(op)?);
         let (rounding, saturate) = (op.take(Rounding::from_name), op.flag("satfinite"));
@@ -183,7 +180,7 @@ impl<'a> Parser<'a> {
         };
         let d = self.registers_of()?;
         let (a, b, c) = (self.then_list()?, self.then_list()?, self.then_list()?);
-        Ok(Operation::WmmaMma(Box::new(WmmaMma {
+        Ok(WmmaMma {
             a_layout,
             b_layout,
             shape,
@@ -198,37 +195,40 @@ impl<'a> Parser<'a> {
             a,
             b,
             c,
-        })))
+        })
     }
 
-    pub(super) fn matrix_move(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        together(op)?;
+    pub(crate) fn movmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Movmatrix> {
+        want_shape(op)?;
+        Movmatrix::read(self, op, Wanted::Any)
+    }
+
+    pub(crate) fn ldmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Ldmatrix> {
         let shape = want_shape(op)?;
-        let transposed = op.flag("trans");
-        if op.name == "movmatrix" {
-            let Unary { ty, d, a } = self.unary(op)?;
-            return Ok(Operation::Movmatrix(Unary { ty, d, a }));
-        }
-        let count = count(op)?;
+        let (transposed, count) = (op.flag("trans"), count(op)?);
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let format = op.take(PackedFormat::from_name);
-        let ty = if op.flag("b8x16") { Type::B8 } else { op.ty()? };
-        if op.name == "ldmatrix" {
-            let (d, address) = (self.registers_of()?, self.then_address()?);
-            let load = Ldmatrix {
-                shape,
-                transposed,
-                space,
-                ty,
-                format,
-                d,
-                count,
-                address,
-            };
-            return Ok(Operation::Ldmatrix(Box::new(load)));
-        }
+        let ty = element(op)?;
+        let (d, address) = (self.registers_of()?, self.then_address()?);
+        Ok(Ldmatrix {
+            shape,
+            transposed,
+            space,
+            ty,
+            format,
+            d,
+            count,
+            address,
+        })
+    }
+
+    pub(crate) fn stmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Stmatrix> {
+        let shape = want_shape(op)?;
+        let (transposed, count) = (op.flag("trans"), count(op)?);
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        let ty = element(op)?;
         let (address, a) = (self.address()?, self.then_list()?);
-        Ok(Operation::Stmatrix(Box::new(Stmatrix {
+        Ok(Stmatrix {
             shape,
             transposed,
             space,
@@ -236,21 +236,10 @@ impl<'a> Parser<'a> {
             address,
             count,
             a,
-        })))
+        })
     }
 
-    pub(super) fn wgmma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        together(op)?;
-        if op.flag("fence") {
-            return Ok(Operation::WgmmaFence);
-        }
-        if op.flag("commit_group") {
-            return Ok(Operation::WgmmaCommitGroup);
-        }
-        if op.flag("wait_group") {
-            return Ok(Operation::WgmmaWaitGroup(self.number32()?));
-        }
-        op.need("mma_async")?;
+    pub(crate) fn wgmma(&mut self, op: &mut Opcode<'a>) -> Result<WgmmaMma> {
         let sparse = sparse(op);
         let shape = want_shape(op)?;
         let (saturate, bits) = (op.flag("satfinite"), bits(op));
@@ -280,7 +269,7 @@ impl<'a> Parser<'a> {
                 ));
             }
         };
-        Ok(Operation::WgmmaMma(Box::new(WgmmaMma {
+        Ok(WgmmaMma {
             shape,
             d_type,
             a_type,
@@ -296,7 +285,7 @@ impl<'a> Parser<'a> {
             scale_b,
             transpose_a,
             transpose_b,
-        })))
+        })
     }
 
     /// Integers that follow, each behind a comma.

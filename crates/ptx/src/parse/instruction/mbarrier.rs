@@ -3,83 +3,30 @@
 use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
-use crate::{
-    MbarrierArrive, MbarrierInit, MbarrierInval, MbarrierPendingCount, MbarrierTransaction,
-    MbarrierWait, Operation, Order, Phase, Scope, Space, Type,
-};
+use crate::{MbarrierArrive, MbarrierTransaction, MbarrierWait, Order, Phase, Scope, Space, Type};
 
 impl<'a> Parser<'a> {
-    pub(super) fn mbarrier(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("b64")?;
-        let action = op.want("an action such as `.arrive`", |part| {
-            let known = [
-                "init",
-                "inval",
-                "arrive",
-                "arrive_drop",
-                "test_wait",
-                "try_wait",
-                "complete_tx",
-                "pending_count",
-            ];
-            known.contains(&part).then_some(part)
-        });
-        // `.arrive.expect_tx` was found as `.arrive`.
-        let action = if action.is_err() && op.flag("expect_tx") {
-            "expect_tx"
-        } else {
-            action?
-        };
-        if action == "pending_count" {
-            let (d, state) = (self.reg()?, self.then(Type::B64)?);
-            return Ok(Operation::MbarrierPendingCount(MbarrierPendingCount {
-                d,
-                state,
-            }));
-        }
-        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
-        match action {
-            "init" => Ok(Operation::MbarrierInit(MbarrierInit {
-                space,
-                address: self.address()?,
-                count: self.then(Type::U32)?,
-            })),
-            "inval" => Ok(Operation::MbarrierInval(MbarrierInval {
-                space,
-                address: self.address()?,
-            })),
-            "expect_tx" | "complete_tx" => {
-                self.mbarrier_transaction(op, space, action == "complete_tx")
-            }
-            "test_wait" | "try_wait" => self.mbarrier_wait(op, space, action == "try_wait"),
-            _ => self.mbarrier_arrive(op, space, action == "arrive_drop"),
-        }
-    }
-
-    fn mbarrier_transaction(
+    pub(crate) fn mbarrier_transaction(
         &mut self,
         op: &mut Opcode<'a>,
-        space: Space,
-        complete: bool,
-    ) -> Result<Operation> {
+    ) -> Result<MbarrierTransaction> {
+        let complete = op.names("complete_tx");
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         op.flag("relaxed");
         let scope = op.take(Scope::from_name).unwrap_or(Scope::Block);
         let (address, count) = (self.address()?, self.then(Type::U32)?);
-        Ok(Operation::MbarrierTransaction(MbarrierTransaction {
+        Ok(MbarrierTransaction {
             complete,
             scope,
             space,
             address,
             count,
-        }))
+        })
     }
 
-    fn mbarrier_arrive(
-        &mut self,
-        op: &mut Opcode<'a>,
-        space: Space,
-        drop: bool,
-    ) -> Result<Operation> {
+    pub(crate) fn mbarrier_arrive(&mut self, op: &mut Opcode<'a>) -> Result<MbarrierArrive> {
+        let drop = op.names("arrive_drop");
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let (expects, no_complete) = (op.flag("expect_tx"), op.flag("noComplete"));
         let order = op.take(Order::from_name).unwrap_or(Order::Release);
         let scope = op.take(Scope::from_name).unwrap_or(Scope::Block);
@@ -97,7 +44,7 @@ impl<'a> Parser<'a> {
         } else {
             (None, number)
         };
-        let arrive = MbarrierArrive {
+        Ok(MbarrierArrive {
             drop,
             expect_tx,
             no_complete,
@@ -107,16 +54,12 @@ impl<'a> Parser<'a> {
             state,
             address,
             count,
-        };
-        Ok(Operation::MbarrierArrive(Box::new(arrive)))
+        })
     }
 
-    fn mbarrier_wait(
-        &mut self,
-        op: &mut Opcode<'a>,
-        space: Space,
-        suspend: bool,
-    ) -> Result<Operation> {
+    pub(crate) fn mbarrier_wait(&mut self, op: &mut Opcode<'a>) -> Result<MbarrierWait> {
+        let suspend = op.names("try_wait");
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let parity = op.flag("parity");
         let order = op.take(Order::from_name).unwrap_or(Order::Acquire);
         let scope = op.take(Scope::from_name).unwrap_or(Scope::Block);
@@ -127,7 +70,7 @@ impl<'a> Parser<'a> {
             Phase::State(self.then(Type::B64)?)
         };
         let time = self.optional(Type::U32)?;
-        Ok(Operation::MbarrierWait(Box::new(MbarrierWait {
+        Ok(MbarrierWait {
             suspend,
             order,
             scope,
@@ -136,6 +79,6 @@ impl<'a> Parser<'a> {
             address,
             phase,
             time,
-        })))
+        })
     }
 }

@@ -1,15 +1,16 @@
 //! Loads, stores and hints to caches.
 
 use super::super::opcode::Opcode;
-use super::super::{Parser, Result};
+use super::super::{Parser, Read, Result};
+use crate::instruction::Wanted;
 use crate::{
     AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, CreatePolicy, Eviction, Ld,
-    Ldu, Operation, Order, PolicyKind, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync,
-    StBulk, Type,
+    Ldu, Order, PolicyKind, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, StBulk,
+    Type,
 };
 
 /// The order that an access names. `.mmio` has `.relaxed` beside it.
-pub(super) fn order(op: &mut Opcode<'_>) -> Option<Order> {
+pub(crate) fn order(op: &mut Opcode<'_>) -> Option<Order> {
     if op.flag("mmio") {
         op.take(Order::from_name);
         return Some(Order::Mmio);
@@ -22,12 +23,12 @@ fn eviction(op: &mut Opcode<'_>, level: &str) -> Option<Eviction> {
     op.take(|part| Eviction::from_name(part.strip_prefix(level)?.strip_prefix("::")?))
 }
 
-pub(super) fn prefetch_size(op: &mut Opcode<'_>) -> Option<PrefetchSize> {
+pub(crate) fn prefetch_size(op: &mut Opcode<'_>) -> Option<PrefetchSize> {
     op.take(|part| PrefetchSize::from_name(part.strip_prefix("L2::")?))
 }
 
 /// How many elements an access has.
-pub(super) fn vector(op: &mut Opcode<'_>) -> usize {
+pub(crate) fn vector(op: &mut Opcode<'_>) -> usize {
     let count = op.take(|part| match part {
         "v2" => Some(2),
         "v4" => Some(4),
@@ -77,7 +78,7 @@ fn access(op: &mut Opcode<'_>) -> Result<AccessKind> {
 
 impl<'a> Parser<'a> {
     /// An error where a list has another length than the type says.
-    pub(super) fn same_length(&self, wanted: usize, found: usize) -> Result<()> {
+    pub(crate) fn same_length(&self, wanted: usize, found: usize) -> Result<()> {
         if wanted == found {
             Ok(())
         } else {
@@ -87,7 +88,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn ld(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn ld(&mut self, op: &mut Opcode<'a>) -> Result<Ld> {
         let read_only = op.flag("nc");
         let AccessKind {
             space,
@@ -103,7 +104,7 @@ impl<'a> Parser<'a> {
         let address = self.then_address()?;
         let unified = self.eat_dotted("unified")?;
         hints.policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Ld(Box::new(Ld {
+        Ok(Ld {
             space,
             order,
             scope,
@@ -113,24 +114,24 @@ impl<'a> Parser<'a> {
             ty,
             d,
             address,
-        })))
+        })
     }
 
-    pub(super) fn ldu(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn ldu(&mut self, op: &mut Opcode<'a>) -> Result<Ldu> {
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let count = vector(op);
         let ty = op.ty()?;
         let d = self.destinations()?;
         self.same_length(count, d.len())?;
-        Ok(Operation::Ldu(Ldu {
+        Ok(Ldu {
             space,
             ty,
             d,
             address: self.then_address()?,
-        }))
+        })
     }
 
-    pub(super) fn st(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn st(&mut self, op: &mut Opcode<'a>) -> Result<St> {
         let AccessKind {
             space,
             order,
@@ -145,7 +146,7 @@ impl<'a> Parser<'a> {
         let a = self.sources(ty)?;
         self.same_length(count, a.len())?;
         hints.policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::St(Box::new(St {
+        Ok(St {
             space,
             order,
             scope,
@@ -153,11 +154,10 @@ impl<'a> Parser<'a> {
             ty,
             address,
             a,
-        })))
+        })
     }
 
-    pub(super) fn st_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("async")?;
+    pub(crate) fn st_async(&mut self, op: &mut Opcode<'a>) -> Result<StAsync> {
         let counted = op.flag("mbarrier::complete_tx::bytes");
         let AccessKind {
             space,
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
             None
         };
         let space = if counted { Space::SharedCluster } else { space };
-        Ok(Operation::StAsync(Box::new(StAsync {
+        Ok(StAsync {
             space,
             order,
             scope,
@@ -185,11 +185,10 @@ impl<'a> Parser<'a> {
             address,
             a,
             mbarrier,
-        })))
+        })
     }
 
-    pub(super) fn red_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("async")?;
+    pub(crate) fn red_async(&mut self, op: &mut Opcode<'a>) -> Result<RedAsync> {
         let counted = op.flag("mbarrier::complete_tx::bytes");
         let space = op.take(Space::from_name);
         let order = order(op).unwrap_or(Order::Relaxed);
@@ -207,7 +206,7 @@ impl<'a> Parser<'a> {
         } else {
             Space::Generic
         });
-        Ok(Operation::RedAsync(Box::new(RedAsync {
+        Ok(RedAsync {
             space,
             order,
             scope,
@@ -216,11 +215,10 @@ impl<'a> Parser<'a> {
             address,
             a,
             mbarrier,
-        })))
+        })
     }
 
-    pub(super) fn st_bulk(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        op.need("bulk")?;
+    pub(crate) fn st_bulk(&mut self, op: &mut Opcode<'a>) -> Result<StBulk> {
         op.flag("weak");
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
         let (address, size) = (self.address()?, self.then(Type::U64)?);
@@ -228,17 +226,16 @@ impl<'a> Parser<'a> {
         if self.number32()? != 0 {
             return Err(self.fail("`st.bulk` writes zeros alone"));
         }
-        Ok(Operation::StBulk(StBulk {
+        Ok(StBulk {
             space,
             address,
             size,
-        }))
+        })
     }
 
-    pub(super) fn create_policy(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn create_policy(&mut self, op: &mut Opcode<'a>) -> Result<CreatePolicy> {
         let kind = op.want("`.fractional`, `.range` or `.cvt`", PolicyKind::from_name)?;
         op.take(Space::from_name);
-        op.need("b64")?;
         let priorities = op.drain();
         let (d, mut a, mut address) = (self.reg()?, Vec::new(), None);
         let ty = match kind {
@@ -252,62 +249,35 @@ impl<'a> Parser<'a> {
         while self.eat(b',')? {
             a.push(self.operand(ty)?);
         }
-        Ok(Operation::CreatePolicy(Box::new(CreatePolicy {
+        Ok(CreatePolicy {
             kind,
             priorities,
             d,
             address,
             a,
-        })))
+        })
     }
 
-    pub(super) fn cache(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn prefetch(&mut self, op: &mut Opcode<'a>) -> Result<Prefetch> {
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
-        match op.name {
-            "prefetch" if op.has("tensormap") => {
-                op.need("tensormap")?;
-                Ok(Operation::Prefetch(Prefetch {
-                    space,
-                    level: None,
-                    eviction: None,
-                    address: self.address()?,
-                }))
-            }
-            "prefetch" => {
-                let eviction = eviction(op, "L2");
-                let level = if eviction.is_some() {
-                    CacheLevel::L2
-                } else {
-                    op.want("`.L1` or `.L2`", CacheLevel::from_name)?
-                };
-                Ok(Operation::Prefetch(Prefetch {
-                    space,
-                    level: Some(level),
-                    eviction,
-                    address: self.address()?,
-                }))
-            }
-            "prefetchu" => {
-                op.need("L1")?;
-                Ok(Operation::Prefetchu(self.address()?))
-            }
-            name => {
-                op.need(if name == "discard" {
-                    "L2"
-                } else {
-                    "L2::evict_normal"
-                })?;
-                let range = CacheRange {
-                    space,
-                    address: self.address()?,
-                    bytes: self.then(Type::U32)?,
-                };
-                Ok(if name == "discard" {
-                    Operation::Discard(range)
-                } else {
-                    Operation::ApplyPriority(range)
-                })
-            }
-        }
+        let eviction = eviction(op, "L2");
+        let level = if op.flag("tensormap") {
+            None
+        } else if eviction.is_some() {
+            Some(CacheLevel::L2)
+        } else {
+            Some(op.want("`.L1` or `.L2`", CacheLevel::from_name)?)
+        };
+        Ok(Prefetch {
+            space,
+            level,
+            eviction,
+            address: self.address()?,
+        })
+    }
+
+    pub(crate) fn apply_priority(&mut self, op: &mut Opcode<'a>) -> Result<CacheRange> {
+        op.need("L2::evict_normal")?;
+        CacheRange::read(self, op, Wanted::Any)
     }
 }

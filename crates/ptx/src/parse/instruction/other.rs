@@ -4,42 +4,20 @@ use super::super::constant::DEPTH;
 use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Fail, Parser, Result};
-use crate::{Argument, Operation, Other, Type};
-
-/// Their names.
-const KNOWN: [&str; 14] = [
-    "clusterlaunchcontrol",
-    "istypep",
-    "multimem",
-    "suld",
-    "suq",
-    "sured",
-    "sust",
-    "tcgen05",
-    "tensormap",
-    "tex",
-    "tld4",
-    "txq",
-    "_warpsync",
-    "warpsync",
-];
+use crate::{Argument, Other, Type};
 
 impl<'a> Parser<'a> {
-    pub(super) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        if !KNOWN.contains(&op.name) {
-            op.drain();
-            return Err(op.error(&format!("unknown instruction `{}`", op.name)));
-        }
+    pub(crate) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Other> {
         let (name, modifiers) = (op.name.to_owned(), op.drain());
         let mut operands = Vec::new();
         if self.token != Token::Sign(b';') {
             operands = self.list(|parser| parser.argument(0))?;
         }
-        Ok(Operation::Other(Box::new(Other {
+        Ok(Other {
             name,
             modifiers,
             operands,
-        })))
+        })
     }
 
     fn argument(&mut self, depth: u32) -> Result<Argument> {

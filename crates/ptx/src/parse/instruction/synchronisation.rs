@@ -4,9 +4,8 @@ use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    Activemask, Barrier, BarrierAction, BarrierCluster, ClusterAction, Elect, Fence, Match,
-    MatchMode, Operand, Operation, Order, Predicate, Proxy, Redux, ReduxOperator, Scope, Space,
-    Type, Vote, VoteMode,
+    Barrier, BarrierAction, BarrierCluster, ClusterAction, Elect, Fence, Match, MatchMode, Operand,
+    Order, Predicate, Proxy, Scope, Space, Type, Vote, VoteMode,
 };
 
 /// What a barrier's reduction computes.
@@ -18,14 +17,7 @@ enum Reduction {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn barrier(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        if op.flag("warp") {
-            op.need("sync")?;
-            return Ok(Operation::BarrierWarp(self.operand(Type::B32)?));
-        }
-        if op.flag("cluster") {
-            return self.barrier_cluster(op);
-        }
+    pub(crate) fn barrier(&mut self, op: &mut Opcode<'a>) -> Result<Barrier> {
         op.flag("cta");
         let aligned = op.flag("aligned") || op.name == "bar";
         if op.flag("red") {
@@ -41,15 +33,15 @@ impl<'a> Parser<'a> {
             BarrierAction::Sync
         };
         let (id, threads) = (self.operand(Type::U32)?, self.optional(Type::U32)?);
-        Ok(Operation::Barrier(Barrier {
+        Ok(Barrier {
             aligned,
             action,
             id,
             threads,
-        }))
+        })
     }
 
-    fn barrier_cluster(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn barrier_cluster(&mut self, op: &mut Opcode<'a>) -> Result<BarrierCluster> {
         let action = op.want("`.arrive` or `.wait`", ClusterAction::from_name)?;
         let otherwise = if action == ClusterAction::Arrive {
             Order::Release
@@ -57,15 +49,15 @@ impl<'a> Parser<'a> {
             Order::Acquire
         };
         let order = op.take(Order::from_name).unwrap_or(otherwise);
-        Ok(Operation::BarrierCluster(BarrierCluster {
+        Ok(BarrierCluster {
             action,
             order,
             aligned: op.flag("aligned"),
-        }))
+        })
     }
 
     /// `bar.red.and.pred p, a, b, c`, where b may be missing.
-    fn barrier_reduction(&mut self, op: &mut Opcode<'a>, aligned: bool) -> Result<Operation> {
+    fn barrier_reduction(&mut self, op: &mut Opcode<'a>, aligned: bool) -> Result<Barrier> {
         let reduction = op.want("`.popc`, `.and` or `.or`", |part| match part {
             "popc" => Some(Reduction::Popc),
             "and" => Some(Reduction::And),
@@ -101,15 +93,37 @@ impl<'a> Parser<'a> {
             Reduction::And => BarrierAction::And { p: d, predicate },
             Reduction::Or => BarrierAction::Or { p: d, predicate },
         };
-        Ok(Operation::Barrier(Barrier {
+        Ok(Barrier {
             aligned,
             action,
             id,
             threads,
-        }))
+        })
     }
 
-    pub(super) fn membar(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn fence(&mut self, op: &mut Opcode<'a>) -> Result<Fence> {
+        if op.name == "membar" {
+            return self.membar(op);
+        }
+        if op.flag("mbarrier_init") {
+            op.need("release")?;
+            op.need("cluster")?;
+            return Ok(Fence::MbarrierInit);
+        }
+        if op.flag("proxy") {
+            return self.proxy(op);
+        }
+        let order = op.take(Order::from_name).unwrap_or(Order::AcquireRelease);
+        let restrict = restriction(op);
+        let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
+        Ok(Fence::Thread {
+            order,
+            scope,
+            restrict,
+        })
+    }
+
+    fn membar(&mut self, op: &mut Opcode<'a>) -> Result<Fence> {
         if op.flag("proxy") {
             return self.proxy(op);
         }
@@ -119,33 +133,14 @@ impl<'a> Parser<'a> {
             "sys" => Some(Scope::System),
             _ => None,
         })?;
-        Ok(Operation::Fence(Fence::Thread {
+        Ok(Fence::Thread {
             order: Order::SequentiallyConsistent,
             scope,
             restrict: None,
-        }))
+        })
     }
 
-    pub(super) fn fence(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        if op.flag("mbarrier_init") {
-            op.need("release")?;
-            op.need("cluster")?;
-            return Ok(Operation::Fence(Fence::MbarrierInit));
-        }
-        if op.flag("proxy") {
-            return self.proxy(op);
-        }
-        let order = op.take(Order::from_name).unwrap_or(Order::AcquireRelease);
-        let restrict = restriction(op);
-        let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
-        Ok(Operation::Fence(Fence::Thread {
-            order,
-            scope,
-            restrict,
-        }))
-    }
-
-    fn proxy(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    fn proxy(&mut self, op: &mut Opcode<'a>) -> Result<Fence> {
         if op.flag("tensormap::generic") {
             let order = op.want("`.acquire` or `.release`", Order::from_name)?;
             let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
@@ -155,23 +150,23 @@ impl<'a> Parser<'a> {
             } else {
                 (None, None)
             };
-            return Ok(Operation::Fence(Fence::TensorMap {
+            return Ok(Fence::TensorMap {
                 order,
                 scope,
                 address,
                 size,
-            }));
+            });
         }
         if op.flag("async::generic") {
             let order = op.want("`.acquire` or `.release`", Order::from_name)?;
             let restrict =
                 restriction(op).ok_or_else(|| op.error("`fence` lacks `.sync_restrict`"))?;
             let scope = op.want("a scope such as `.cluster`", Scope::from_name)?;
-            return Ok(Operation::Fence(Fence::AsyncGeneric {
+            return Ok(Fence::AsyncGeneric {
                 order,
                 restrict,
                 scope,
-            }));
+            });
         }
         let proxy = op.want("a proxy such as `.async`", |part| {
             matches!(part, "alias" | "async").then_some(part)
@@ -181,7 +176,7 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        Ok(Operation::Fence(Fence::Proxy(match (proxy, space) {
+        Ok(Fence::Proxy(match (proxy, space) {
             ("alias", _) => Proxy::Alias,
             (_, Some(Space::Global)) => Proxy::AsyncGlobal,
             (_, Some(Space::Shared)) => Proxy::AsyncShared,
@@ -190,58 +185,35 @@ impl<'a> Parser<'a> {
             (_, Some(space)) => {
                 return Err(op.error(&format!("`fence.proxy.async` knows no `.{}`", space.name())));
             }
-        })))
+        }))
     }
 
-    pub(super) fn warp(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+    pub(crate) fn matching(&mut self, op: &mut Opcode<'a>) -> Result<Match> {
+        let mode = op.want("`.any` or `.all`", MatchMode::from_name)?;
+        let ty = op.ty()?;
+        let (d, p) = self.pair()?;
+        Ok(Match {
+            mode,
+            ty,
+            d,
+            p,
+            a: self.then(ty)?,
+            mask: self.then(Type::B32)?,
+        })
+    }
+
+    pub(crate) fn elect(&mut self, _: &mut Opcode<'a>) -> Result<Elect> {
+        let d = self.sink()?;
+        self.expect(b'|')?;
+        Ok(Elect {
+            d,
+            p: self.reg()?,
+            mask: self.then(Type::B32)?,
+        })
+    }
+
+    pub(crate) fn vote(&mut self, op: &mut Opcode<'a>) -> Result<Vote> {
         let sync = op.flag("sync");
-        match op.name {
-            "vote" => self.vote(op, sync),
-            "match" => {
-                let mode = op.want("`.any` or `.all`", MatchMode::from_name)?;
-                let ty = op.ty()?;
-                let (d, p) = self.pair()?;
-                Ok(Operation::Match(Match {
-                    mode,
-                    ty,
-                    d,
-                    p,
-                    a: self.then(ty)?,
-                    mask: self.then(Type::B32)?,
-                }))
-            }
-            "activemask" => {
-                op.need("b32")?;
-                Ok(Operation::Activemask(Activemask { d: self.reg()? }))
-            }
-            "redux" => {
-                let operator = op.want("an operation such as `.add`", ReduxOperator::from_name)?;
-                let (abs, nan) = (op.flag("abs"), op.flag("NaN"));
-                let ty = op.ty()?;
-                let (d, a) = (self.reg()?, self.then(ty)?);
-                Ok(Operation::Redux(Redux {
-                    operator,
-                    ty,
-                    abs,
-                    nan,
-                    d,
-                    a,
-                    mask: self.then(Type::B32)?,
-                }))
-            }
-            _ => {
-                let d = self.sink()?;
-                self.expect(b'|')?;
-                Ok(Operation::Elect(Elect {
-                    d,
-                    p: self.reg()?,
-                    mask: self.then(Type::B32)?,
-                }))
-            }
-        }
-    }
-
-    fn vote(&mut self, op: &mut Opcode<'a>, sync: bool) -> Result<Operation> {
         let mode = op.want("a mode such as `.ballot`", VoteMode::from_name)?;
         op.need(if mode == VoteMode::Ballot {
             "b32"
@@ -252,7 +224,7 @@ impl<'a> Parser<'a> {
         self.comma()?;
         let a = self.predicate()?;
         let mask: Option<Operand> = self.given(sync, Type::B32)?;
-        Ok(Operation::Vote(Vote { mask, mode, d, a }))
+        Ok(Vote { mask, mode, d, a })
     }
 }
 

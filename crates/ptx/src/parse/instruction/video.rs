@@ -4,12 +4,11 @@ use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    Comparison, Operation, Type, Video, VideoOperator, VideoPart, VideoSecond, VideoShift,
-    VideoSource,
+    Comparison, Type, Video, VideoOperator, VideoPart, VideoSecond, VideoShift, VideoSource,
 };
 
 /// What a video instruction's name says: the operator, and how many lanes.
-pub(super) fn named(name: &str) -> Option<(VideoOperator, u32)> {
+fn named(name: &str) -> Option<(VideoOperator, u32)> {
     let (base, lanes) = match name.as_bytes().last()? {
         b'2' => (&name[..name.len() - 1], 2),
         b'4' => (&name[..name.len() - 1], 4),
@@ -25,11 +24,10 @@ pub(super) fn named(name: &str) -> Option<(VideoOperator, u32)> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn video(
-        &mut self,
-        op: &mut Opcode<'a>,
-        (operator, lanes): (VideoOperator, u32),
-    ) -> Result<Operation> {
+    pub(crate) fn video(&mut self, op: &mut Opcode<'a>) -> Result<Video> {
+        let Some((operator, lanes)) = named(op.name) else {
+            return Err(op.error(&format!("unknown instruction `{}`", op.name)));
+        };
         let compares = operator == VideoOperator::Set;
         let signed = !compares && is_signed(op)?;
         let (of_a, of_b) = (is_signed(op)?, is_signed(op)?);
@@ -62,7 +60,7 @@ impl<'a> Parser<'a> {
             Token::Sign(b',') => Some(self.video_source(signed, lanes)?),
             _ => None,
         };
-        Ok(Operation::Video(Box::new(Video {
+        Ok(Video {
             operator,
             lanes,
             signed,
@@ -77,7 +75,7 @@ impl<'a> Parser<'a> {
             a,
             b,
             c,
-        })))
+        })
     }
 
     /// A comma, and a source with its part.

@@ -64,7 +64,7 @@ fn integers() {
     );
     assert_eq!(
         one("popc.b64 r1, d1;"),
-        Operation::Popc(Unary {
+        Operation::Popc(Count {
             ty: Type::B64,
             d: Reg(0),
             a: reg(1)
@@ -260,7 +260,7 @@ fn comparison_and_logic() {
     );
     assert_eq!(
         one("shr.s64 d1, d2, r1;"),
-        Operation::Shr(Binary {
+        Operation::Shr(Shift {
             ty: Type::S64,
             d: Reg(0),
             a: reg(1),

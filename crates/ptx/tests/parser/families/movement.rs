@@ -9,7 +9,7 @@ use crate::common::{one, reg};
 fn movement() {
     assert_eq!(
         one("mov.u32 r1, %ctaid.y;"),
-        Operation::Mov(Unary {
+        Operation::Mov(Mov {
             ty: Type::U32,
             d: Reg(0),
             a: Operand::Special(SpecialRegister::Ctaid(Axis::Y))
@@ -17,7 +17,7 @@ fn movement() {
     );
     assert_eq!(
         one("mov.u64 d1, data+16;"),
-        Operation::Mov(Unary {
+        Operation::Mov(Mov {
             ty: Type::U64,
             d: Reg(0),
             a: Operand::Symbol {

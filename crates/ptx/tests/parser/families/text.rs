@@ -10,7 +10,7 @@ fn constants() {
         "mov.{ty} {}, {text};",
         if ty.ends_with("64") { "d1" } else { "r1" }
     )) {
-        Operation::Mov(Unary {
+        Operation::Mov(Mov {
             a: Operand::Immediate(bits),
             ..
         }) => bits,

@@ -1,6 +1,6 @@
 //! Which version of PTX an instruction came with, as `ptxas` says.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::assembler::{ptxas, said_of};
 use crate::common;
@@ -114,4 +114,68 @@ fn newest_of_lines<'b>(
         *known = version.max(*known);
     }
     lines
+}
+
+/// Returns the newest compute capability that `ptxas` wants for each line.
+fn architectures(said: &str) -> BTreeMap<u32, u32> {
+    let mut needed = BTreeMap::new();
+    for line in said.lines() {
+        let place = line.split_once("; error").map(|(place, _)| place);
+        let number = place.and_then(|place| place.rsplit_once(", line ")?.1.parse().ok());
+        let named = line.split_once("requires .target sm_");
+        let named = named.map(|(_, rest)| rest.split(|it: char| !it.is_ascii_digit()).next());
+        // Without a number: of later GPUs than any that this text is for.
+        let wanted = match named {
+            Some(number) => number.and_then(|it| it.parse().ok()).expect("a number"),
+            None if line.contains("not supported on .target") => u32::MAX,
+            None => continue,
+        };
+        let known = needed.entry(number.expect("a line")).or_insert(wanted);
+        *known = wanted.max(*known);
+    }
+    needed
+}
+
+/// Each row of the table on `sm_75`: `ptxas` refuses it as the row says, in its oldest form.
+#[test]
+fn each_row_on_the_oldest_gpu() {
+    let Some(ptxas) = ptxas() else {
+        println!("skipped: no ptxas; ./setup.sh installs it in .venv/cuda/bin");
+        return;
+    };
+    let (mut oldest, mut wrong) = (HashMap::new(), Vec::new());
+    for (name, text) in common::corpus() {
+        let module = ptx::parse(&text).expect(&name);
+        let said = said_of(&ptxas, "sm_75", &older(&text, "9.0", "sm_75"));
+        let (needed, end) = (architectures(&said), stopped_at(&said));
+        let mut lines: BTreeMap<u32, Vec<ptx::Row>> = BTreeMap::new();
+        let bodies = module.functions.iter().filter_map(|it| it.body.as_ref());
+        for instruction in bodies.flat_map(|body| &body.instructions) {
+            let rows = lines.entry(instruction.line).or_default();
+            rows.push(instruction.operation.row());
+        }
+        for (line, rows) in lines.range(..end) {
+            let theirs = needed.get(line).copied().unwrap_or(0);
+            let ours = rows.iter().map(|row| row.architecture()).max().unwrap_or(0);
+            if ours > theirs {
+                wrong.push(format!(
+                    "{name}:{line}: {rows:?} on {ours}; ptxas: {theirs}"
+                ));
+            }
+            if let [row] = rows[..] {
+                let known = oldest.entry(row).or_insert(theirs);
+                *known = theirs.min(*known);
+            }
+        }
+    }
+    let newer = oldest.iter().filter(|(_, theirs)| **theirs > 75);
+    assert!(newer.count() > 15, "{oldest:?}");
+    // Of `mma` no line has the oldest shape, that of `sm_70`, by itself.
+    let has_oldest = |row: &ptx::Row| ![ptx::Row::Mma, ptx::Row::Other].contains(row);
+    let untold = oldest.iter().filter(|(row, theirs)| {
+        let is_newer = **theirs > 75 && **theirs != u32::MAX;
+        is_newer && has_oldest(row) && row.architecture() < **theirs
+    });
+    wrong.extend(untold.map(|(row, theirs)| format!("{row:?}: ptxas {theirs}")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
