@@ -84,14 +84,14 @@ pub(super) fn unchecked() {
 /// The host, or a copy in a stream, reaches bytes of a buffer.
 ///
 /// # Errors
-/// A kernel, of another stream or not waited for, may use those bytes at the same time: the finding in
-/// words, for [`DriverError::HostAccess`](super::DriverError::HostAccess).
+/// A kernel, of another stream or not waited for, may use those bytes at the same time: the finding, for
+/// [`DriverError::HostAccess`](super::DriverError::HostAccess).
 pub(super) fn accessed(
     order: Option<&Order>,
     (start, bytes): (u64, u64),
     direction: Direction,
     contents: Contents,
-) -> Result<(), String> {
+) -> engine::check::Checked {
     let is_first = contents == Contents::Undefined && direction == Direction::Write;
     let Some(mut checking) = used().filter(|_| bytes > 0) else {
         // Nobody remembers which of its bytes: checks that begin later take all of them for written.
@@ -109,10 +109,9 @@ pub(super) fn accessed(
     };
     let owner = emulator::memory().find(start).and_then(|it| it.device);
     let memory = emulator::memory_of(owner.unwrap_or(0));
-    let checked = checking
+    checking
         .checker
-        .host(memory, operation, (start, bytes), direction);
-    checked.map_err(|finding| finding.to_string())
+        .host(memory, operation, (start, bytes), direction)
 }
 
 /// A copy in a stream, between devices, reaches bytes.
@@ -123,7 +122,7 @@ pub(super) fn copied(
     order: &Order,
     (start, bytes): (u64, u64),
     direction: Direction,
-) -> Result<(), String> {
+) -> engine::check::Checked {
     let contents = emulator::memory().find(start).map(|it| it.contents);
     let contents = contents.unwrap_or(Contents::Defined);
     accessed(Some(order), (start, bytes), direction, contents)

@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::{Emulation, Schedule};
+use super::{DriverError, Emulation, Schedule};
 
 /// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
 /// process that has it the emulator checks launches by default.
@@ -94,6 +94,8 @@ pub struct Launches {
     pub seeds: u64,
     /// The first of these seeds.
     pub first_seed: u64,
+    /// The names of the [kinds](crate::finding::Kind::name) of findings, each with the launches in which it was found.
+    pub kinds: BTreeMap<String, u64>,
 }
 
 impl Record {
@@ -134,6 +136,12 @@ impl Record {
                     let (kernel, launches) = Launches::parse(value)?;
                     record.kernels.insert(kernel, launches);
                 }
+                "found" => {
+                    let (count, rest) = value.split_once(' ')?;
+                    let (kind, kernel) = rest.split_once(": ")?;
+                    let launches = record.kernels.get_mut(kernel)?;
+                    launches.kinds.insert(kind.to_owned(), count.parse().ok()?);
+                }
                 _ => return None,
             }
         }
@@ -151,6 +159,9 @@ impl fmt::Display for Record {
         writeln!(formatter, "unchecked {}", self.unchecked)?;
         for (kernel, launches) in &self.kernels {
             writeln!(formatter, "kernel {launches} {kernel}")?;
+            for (kind, count) in &launches.kinds {
+                writeln!(formatter, "found {count} {kind}: {kernel}")?;
+            }
         }
         Ok(())
     }
@@ -166,6 +177,7 @@ impl Launches {
             in_order: number()? != 0,
             seeds: number()?,
             first_seed: number()?,
+            kinds: BTreeMap::new(),
         };
         Some((words.next()?.to_owned(), launches))
     }
@@ -203,11 +215,17 @@ pub(super) fn begin(kernel: &dyn fmt::Display, emulation: &Emulation, has_ptx: b
     update(|own| own.begin(kernel.to_string(), emulation, has_ptx));
 }
 
-/// In a launch of this kernel something was found.
-pub(super) fn failed(kernel: &dyn fmt::Display) {
+/// A launch of this kernel has failed.
+pub(super) fn failed(kernel: &dyn fmt::Display, error: &DriverError) {
     update(|own| {
         if let Some(launches) = own.record.kernels.get_mut(&kernel.to_string()) {
             launches.failed += 1;
+            if let Some(finding) = error.finding() {
+                *launches
+                    .kinds
+                    .entry(finding.kind.name().to_owned())
+                    .or_default() += 1;
+            }
         }
     });
 }
@@ -320,6 +338,10 @@ mod tests {
             launches.all += 1;
             launches.in_order |= launch > 2;
             launches.seeds = launch;
+            *launches
+                .kinds
+                .entry("no end of a phase".to_owned())
+                .or_default() += 1;
             let text = record.to_string();
             assert!(text.len() >= length, "{text}");
             length = text.len();

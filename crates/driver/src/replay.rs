@@ -85,9 +85,9 @@ impl<S: Signature> Emulated<S> {
             // SAFETY: the caller's contract.
             None => unsafe { self.call(arguments) },
         };
-        ran.inspect_err(|_| {
+        ran.inspect_err(|error| {
             if self.emulation.is_checked {
-                record::failed(self);
+                record::failed(self, error);
             }
         })
     }

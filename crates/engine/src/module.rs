@@ -10,6 +10,7 @@ use ptx::{
     Symbol, Variable,
 };
 
+use crate::check::Verb;
 use crate::declarations::{self, TooLarge};
 use crate::exec::program::Program;
 use crate::lower::{self, Unlowered};
@@ -504,7 +505,7 @@ impl Code {
     }
 
     /// What an instruction does with memory: what it is called, and the bytes of an element.
-    pub(crate) fn access_of(&self, function: u32, index: u32) -> Option<(&'static str, u32)> {
+    pub(crate) fn access_of(&self, (function, index): (u32, u32)) -> Option<(Verb, u32)> {
         let body = self
             .loaded
             .parsed
@@ -514,14 +515,14 @@ impl Code {
             .body
             .as_ref()?;
         Some(match &body.instructions.get(index as usize)?.operation {
-            Operation::Ld(it) => ("reads", it.ty.bytes()),
-            Operation::Ldu(it) => ("reads", it.ty.bytes()),
-            Operation::St(it) => ("writes", it.ty.bytes()),
-            Operation::Atom(it) => ("atomically accesses", it.ty.bytes()),
-            Operation::Red(it) => ("atomically accesses", it.ty.bytes()),
-            Operation::CpAsync(it) => ("copies to or from", it.size),
-            Operation::Ldmatrix(_) => ("reads", 16),
-            Operation::Stmatrix(_) => ("writes", 16),
+            Operation::Ld(it) => (Verb::Read, it.ty.bytes()),
+            Operation::Ldu(it) => (Verb::Read, it.ty.bytes()),
+            Operation::St(it) => (Verb::Write, it.ty.bytes()),
+            Operation::Atom(it) => (Verb::Atomic, it.ty.bytes()),
+            Operation::Red(it) => (Verb::Atomic, it.ty.bytes()),
+            Operation::CpAsync(it) => (Verb::Copy, it.size),
+            Operation::Ldmatrix(_) => (Verb::Read, 16),
+            Operation::Stmatrix(_) => (Verb::Write, 16),
             _ => return None,
         })
     }

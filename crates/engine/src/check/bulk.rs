@@ -10,16 +10,17 @@ use std::sync::Arc;
 
 use super::access::{Access, Order, Scope};
 use super::access::{BlockId, Strength, What, Who};
-use super::cell::{Before, Wrong, entries};
+use super::cell::{Before, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
-use super::finding::{Finding, Space};
+use super::finding::Finding;
 use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, Global, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
 
 /// Adjacent bytes that a copy moves: at most 16, a power of 2 that both addresses are multiples of.
@@ -439,7 +440,7 @@ impl Checker {
             None => Ok(()),
             Some(trouble) => {
                 let place = live(&mut self.blocks, owner).layout.place(trouble.address);
-                Err(self.found(who, Space::Shared, access, place, &trouble))
+                Err(self.found(who, access, place, &trouble))
             }
         }
     }
@@ -536,7 +537,7 @@ impl Checker {
             thread: by & THREAD,
             site: (by & SITE) >> SITE_SHIFT,
             is_exact: true,
-            wrong: Wrong::Proxy,
+            kind: FindingKind::NoProxyFence,
         };
         Some(Trouble {
             lane,
@@ -586,7 +587,7 @@ impl Checker {
         let trouble = self.behind_fences(owner, who, &[part], false);
         trouble.map_or(Ok(()), |trouble| {
             let place = live(&mut self.blocks, owner).layout.place(mbarrier);
-            Err(self.found(who, Space::Shared, &access, place, &trouble))
+            Err(self.found(who, &access, place, &trouble))
         })
     }
 }
@@ -618,7 +619,7 @@ impl Outgoing {
             thread: self.thread,
             site: self.site,
             is_exact: true,
-            wrong: Wrong::Pending,
+            kind: FindingKind::PendingCopy,
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Asynchronous copies: accesses of their own, which land when their thread waits for them.
 
 use super::access::{Access, Strength, What, Who};
-use super::cell::{Before, Wrong};
+use super::cell::Before;
 use super::clock::lanes;
-use super::finding::Space;
 use super::hash::Map;
 use super::line::{PENDING, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::Trouble;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory};
 
 /// One `cp.async` of a warp.
@@ -76,7 +76,7 @@ impl Checker {
             let place = live(&mut self.blocks, who.block)
                 .layout
                 .place(trouble.address);
-            return Err(self.found(who, Space::Shared, &write, place, &trouble));
+            return Err(self.found(who, &write, place, &trouble));
         }
         let block = live(&mut self.blocks, who.block);
         for (lane, to) in copy.to.each() {
@@ -162,7 +162,7 @@ impl Checker {
                 thread: source.thread,
                 site: source.site,
                 is_exact: true,
-                wrong: Wrong::Pending,
+                kind: FindingKind::PendingCopy,
             };
             Some(Trouble {
                 lane,
@@ -175,7 +175,7 @@ impl Checker {
         };
         let numbered = self.numbered(who, access, Role::of(access.what));
         let place = memory.place(trouble.address);
-        Err(self.found(who, Space::Global, &numbered, place, &trouble))
+        Err(self.found(who, &numbered, place, &trouble))
     }
 
     fn half<'a>(

@@ -1,8 +1,9 @@
 //! Which bytes of local memory have a value.
 
 use super::access::{Access, Who};
-use super::finding::{Class, Finding, Space};
+use super::finding::Finding;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Local, Pattern};
 
 /// Per byte of a warp's local memory, the lanes for which it has a value.
@@ -72,11 +73,8 @@ impl Checker {
         let now = self.side(who, lane, access.instruction, access.what);
         now.map_or(Ok(()), |now| {
             Err(Box::new(Finding {
-                class: Class::Uninitialised,
-                space: Space::Local,
-                place: local.place(lane, offset),
-                now,
-                before: None,
+                place: Some(local.place(lane, offset)),
+                ..Finding::new(FindingKind::Uninitialised, now)
             }))
         })
     }

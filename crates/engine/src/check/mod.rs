@@ -75,12 +75,13 @@ mod world;
 pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
 pub use bulk::{Does, Part};
 pub use copies::Copy;
-pub use finding::{Agent, Class, Finding, Side, Space, Why};
+pub(crate) use finding::SiteId;
+pub use finding::{Agent, Finding, Side, Thread, Verb};
 pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
 pub use turns::{Hold, Known, Turn, Turns};
 
-use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};
+use crate::memory::{AllocationId, Cached, Contents, Shared};
 use bulk::Bulks;
 use clock::Clock;
 use copies::{Copies, Source};
@@ -324,34 +325,18 @@ impl Checker {
     /// What a thread of a block does, for findings of the executor's own.
     pub fn side(&self, who: Who, lane: u32, instruction: u32, what: What) -> Option<Side> {
         let block = self.blocks.get(who.block.0 as usize)?.as_ref()?;
-        Some(Side {
-            launch: block.clock.launch,
-            device: Some(block.clock.device),
+        let agent = Agent::Thread {
+            block: block.clock.block.unwrap_or(0),
+            thread: who.warp * 32 + lane,
+        };
+        let site = SiteId {
             program: block.program,
-            agent: Agent::Thread {
-                block: block.clock.block.unwrap_or(0),
-                thread: who.warp * 32 + lane,
-            },
-            what: Some(what),
             instruction,
-            is_exact: true,
-        })
-    }
-
-    /// A fault of an access as a finding.
-    pub fn fault(
-        &self,
-        who: Who,
-        space: Space,
-        access: &Access<'_>,
-        fault: Fault,
-    ) -> Option<Finding> {
-        Some(Finding {
-            class: Class::Fault(fault.class),
-            space,
-            now: self.side(who, fault.lane, access.instruction, access.what)?,
-            place: *fault.place,
-            before: None,
+        };
+        Some(Side {
+            launch: Some(block.clock.launch),
+            device: Some(block.clock.device),
+            ..Side::accessing(agent, Some(what), site)
         })
     }
 

@@ -2,11 +2,12 @@
 
 use super::access::{Strength, What, Who};
 use super::bulk::Part;
-use super::cell::{Before, Wrong};
+use super::cell::Before;
 use super::hash::Map;
 use super::line::PENDING;
 use super::sites::Role;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::Lanes;
 
 /// What a block's warps have not waited for.
@@ -49,7 +50,7 @@ impl Products {
             thread: reading.warp * 32,
             site: reading.site,
             is_exact: true,
-            wrong: Wrong::Product,
+            kind: FindingKind::PendingProduct,
         })
     }
 }

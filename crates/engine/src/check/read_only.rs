@@ -2,13 +2,13 @@
 //! accesses.
 
 use super::access::{Access, Who};
-use super::cell::{Before, Wrong, entries};
-use super::finding::Space;
+use super::cell::{Before, entries};
 use super::line::{PENDING, SET, SITE, SITE_SHIFT, STRONG, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory, Pattern};
 
 const WORD: u64 = 4;
@@ -98,7 +98,7 @@ fn before(epoch: u32, by: u32) -> Before {
         thread: by & THREAD,
         site: (by & SITE) >> SITE_SHIFT,
         is_exact: true,
-        wrong: Wrong::ReadOnly,
+        kind: FindingKind::ReadOnlyLoad,
     }
 }
 
@@ -121,7 +121,7 @@ impl Checker {
         let numbered = self.numbered(who, access, Role::Read);
         if let Some(trouble) = written {
             let place = memory.place(trouble.address);
-            return Err(self.found(who, Space::Global, &numbered, place, &trouble));
+            return Err(self.found(who, &numbered, place, &trouble));
         }
         let clock = &live(&mut self.blocks, who.block).clock;
         let (began, now) = (self.world.began(clock.launch), clock.now);
@@ -258,7 +258,7 @@ impl Checker {
                     before: reader,
                 };
                 let place = memory.place(address);
-                return Err(self.found(who, Space::Global, access, place, &trouble));
+                return Err(self.found(who, access, place, &trouble));
             }
         }
         Ok(())

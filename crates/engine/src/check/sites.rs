@@ -1,6 +1,7 @@
 //! The accesses of programs by small numbers, so that a cell can remember which it was.
 
 use super::access::{Strength, What};
+use super::finding::SiteId;
 use super::hash::Map;
 
 /// One instruction's access.
@@ -14,6 +15,16 @@ pub(super) struct Site {
     /// Whether that is through the asynchronous proxy.
     pub(super) is_bulk: bool,
     pub(super) element_bytes: u32,
+}
+
+impl Site {
+    /// The instruction, for findings.
+    pub(super) fn at(&self) -> SiteId {
+        SiteId {
+            program: self.program,
+            instruction: self.instruction,
+        }
+    }
 }
 
 /// What an instruction does at a site: a copy has several, and a compare-and-swap may only read.

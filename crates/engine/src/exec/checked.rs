@@ -3,14 +3,15 @@
 use ptx::{Order as PtxOrder, Scope as PtxScope};
 
 use super::access::{Access, Act, Data, Host, Space};
-use super::failure::Failure;
+use super::failure::Cause;
 use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use super::spot::Spot;
 use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
+use crate::finding_kind::FindingKind;
 use crate::lower::roots::Root;
-use crate::memory::{Fault, FaultClass, Lanes};
+use crate::memory::{Fault, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -43,7 +44,7 @@ pub(super) unsafe fn check(
 ) -> bool {
     let fault = stray(context, op, access, space, lanes);
     if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
-        context.fault(Failure::Memory(fault), op.instruction);
+        context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
     let strength = strength(access.order, access.scope);
@@ -115,7 +116,7 @@ pub(super) fn by_root(
     lanes: &Lanes<'_>,
     fault: Fault,
 ) -> Fault {
-    if fault.class != FaultClass::Freed {
+    if fault.kind != FindingKind::UseAfterFree {
         return fault;
     }
     stray(context, op, access, Space::Global, lanes).unwrap_or(fault)
@@ -159,9 +160,11 @@ fn writes_fixed(
 ) -> Option<Fault> {
     let is_write = !matches!(access.act, Act::Load { .. } | Act::CopyFrom { .. });
     let fixed = &context.at.checking.as_ref()?.fixed;
-    let class = match access.root? {
-        Root::Parameter(offset) if is_write && fixed.contains(&offset) => FaultClass::Fixed,
-        Root::Constant(_) => FaultClass::ReadOnly,
+    let kind = match access.root? {
+        Root::Parameter(offset) if is_write && fixed.contains(&offset) => {
+            FindingKind::SharedReferenceWrite
+        }
+        Root::Constant(_) => FindingKind::ConstantWrite,
         _ => return None,
     };
     if space != Space::Global {
@@ -169,7 +172,7 @@ fn writes_fixed(
     }
     let (lane, address) = lanes.each().next()?;
     let memory = context.at.launch.memory;
-    Some(memory.fault(class, lane, address, lanes.bytes))
+    Some(memory.fault(kind, lane, address, lanes.bytes))
 }
 
 /// Tells the checker of an access.
@@ -274,7 +277,7 @@ fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes
         mask: to.mask,
     };
     if let Err(fault) = context.at.layout.resolve(to) {
-        context.fault(Failure::Memory(fault), op.instruction);
+        context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
     let copy = Copy {
@@ -295,7 +298,7 @@ fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -
     match checked {
         Ok(()) => true,
         Err(finding) => {
-            context.fault(Failure::Check(finding), instruction);
+            context.fault(Cause::Found(finding), instruction);
             false
         }
     }
@@ -378,7 +381,7 @@ pub(super) fn shared_word(
     lane: usize,
     spot: &Spot,
     what: What,
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
@@ -392,7 +395,7 @@ pub(super) fn shared_word(
             stored: None,
         };
         let checked = checking.checker.shared_of(owner, who, &access);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -452,7 +455,7 @@ pub(super) fn bulk_load(
     lane: usize,
     mbarrier: &Spot,
     parts: &[Part],
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
     if let (Some(checking), Some(who), Some(owner)) =
@@ -462,7 +465,7 @@ pub(super) fn bulk_load(
         let checked = checking
             .checker
             .bulk_load(memory, who, told, instruction, parts);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -474,14 +477,14 @@ pub(super) fn bulk_store(
     lane: usize,
     parts: &[Part],
     does: Does,
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         let checked = checking
             .checker
             .bulk_store(memory, who, instruction, parts, does);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -503,12 +506,12 @@ pub(super) fn leave_in_cluster(context: &mut Context<'_>) {
 }
 
 /// Tells of a product of the warp, and where the 16 bytes lie that it reads.
-pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Result<(), Failure> {
+pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = who(context);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         let checked = checking.checker.product(who, instruction, chunks);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }

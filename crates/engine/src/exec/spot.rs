@@ -2,11 +2,12 @@
 
 use super::access::Space;
 use super::cluster;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::Context;
 use super::registers::LANES;
 use crate::check::BlockId;
-use crate::memory::{Fault, FaultClass, Lanes};
+use crate::finding_kind::FindingKind;
+use crate::memory::{Fault, Lanes};
 use crate::module::windows;
 
 /// An operand that is an address.
@@ -50,7 +51,7 @@ impl Address {
         context: &Context<'_>,
         lane: usize,
         bytes: u32,
-    ) -> Result<Spot, Failure> {
+    ) -> Result<Spot, Cause> {
         // SAFETY: the slots are those of a verified program, of their kinds.
         let address = unsafe { self.of(context, lane) };
         let (rank, offset) = match self.space {
@@ -64,7 +65,7 @@ impl Address {
         let mut addresses = [0; LANES];
         addresses[lane] = offset;
         let lanes = Lanes::new(&addresses, 1 << lane, bytes);
-        context.at.layout.resolve(&lanes).map_err(Failure::Memory)?;
+        context.at.layout.resolve(&lanes).map_err(Cause::Fault)?;
         match rank {
             Some(rank) => Spot::of(context, rank, offset),
             None => Ok(Spot {
@@ -87,7 +88,7 @@ impl Address {
         context: &Context<'_>,
         lane: usize,
         bytes: u64,
-    ) -> Result<Spot, Failure> {
+    ) -> Result<Spot, Cause> {
         // SAFETY: the slots are those of a verified program, of their kinds.
         let spot = unsafe { self.spot(context, lane, 16)? };
         let layout = &context.at.layout;
@@ -99,8 +100,8 @@ impl Address {
             .step_by(16)
             .find(|&it| !layout.holds(it, it + 15));
         let address = beyond.unwrap_or(last);
-        Err(Failure::Memory(Fault {
-            class: FaultClass::OutOfBounds,
+        Err(Cause::Fault(Fault {
+            kind: FindingKind::OutOfBounds,
             lane: lane as u32,
             bytes: 16,
             place: Box::new(layout.place(address)),
@@ -113,7 +114,7 @@ impl Spot {
     ///
     /// # Errors
     /// There is no such block, or it has ended.
-    pub(crate) fn of(context: &Context<'_>, rank: u64, offset: u64) -> Result<Spot, Failure> {
+    pub(crate) fn of(context: &Context<'_>, rank: u64, offset: u64) -> Result<Spot, Cause> {
         let peer = cluster::peer(context, rank)?;
         Ok(Spot {
             offset,

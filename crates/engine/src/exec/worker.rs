@@ -12,7 +12,7 @@ use super::cluster::{self, Cluster};
 use super::company::Company;
 use super::director::Director;
 use super::endless::{Endless, Limit, Progress as Extent};
-use super::failure::{Failed, Failure};
+use super::failure::{Cause, Failed, Failure};
 use super::looks::Core;
 use super::op::{self, Context, Op, each_lane};
 use super::program::{Parameter, Program};
@@ -220,8 +220,10 @@ impl<'l> Code<'l> {
     ///
     /// # Errors
     /// It has an instruction that the engine does not execute.
-    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
-        self.functions.program(function).map_err(Failure::Unlowered)
+    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Cause> {
+        self.functions
+            .program(function)
+            .map_err(|error| Failure::Unlowered(error).into())
     }
 
     /// Where a program's accesses remember the allocations that they met.
@@ -494,7 +496,7 @@ impl<'l> Crew<'_, 'l> {
         mut failed: Box<Failed>,
         rest: impl FnOnce() -> Rest,
     ) -> Box<Failed> {
-        let Failure::Endless(endless) = &mut failed.failure else {
+        let Cause::Failure(Failure::Endless(endless)) = &mut failed.cause else {
             return failed;
         };
         let rest = rest();
@@ -508,16 +510,17 @@ impl<'l> Crew<'_, 'l> {
             return failed;
         }
         if let Some(device) = self.code.company.failed() {
-            failed.failure = Failure::PeerFailed { device };
+            failed.cause = Failure::PeerFailed { device }.into();
         } else if let Some(block) = rest.not_begun {
             let (block, held) = (
                 coordinates(block, self.launch.grid),
                 self.launch.held.blocks(),
             );
-            failed.failure = match self.launch.held {
+            let failure = match self.launch.held {
                 Held::ByDevice(_) => Failure::NotBegun { limit, block, held },
                 Held::AsPromised(_) => Failure::NotPromised { limit, block },
             };
+            failed.cause = failure.into();
         }
         failed
     }
@@ -545,7 +548,7 @@ impl<'l> Crew<'_, 'l> {
     /// That the launch may go on after a block has ended: its time is not over. Blocks that take longer ask themselves.
     ///
     /// # Errors
-    /// [`Failure::Unfinished`].
+    /// [`Cause::Unfinished`].
     pub(crate) fn is_in_time(
         &self,
         context: &Context<'_>,
@@ -562,7 +565,7 @@ impl<'l> Crew<'_, 'l> {
         if progress.ended == progress.blocks {
             return Ok(());
         }
-        let unfinished = Failure::Unfinished(Box::new(Endless {
+        let unfinished = Cause::Unfinished(Box::new(Endless {
             limit,
             is_looking: false,
             awaited: None,

@@ -35,7 +35,7 @@ mod tests;
 
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
 pub use device::{DEVICES, Limits, Memory, OutOfMemory, Running, Space};
-pub use fault::{Fault, FaultClass};
+pub use fault::Fault;
 pub use host::{free_bytes, system_bytes};
 pub(crate) use host::{has_room_for_variable, zeros};
 pub use lanes::{LANES, Lanes, Pattern};

@@ -26,6 +26,8 @@ pub(super) struct Row<'a> {
     launches: u64,
     /// Launches in which something was found.
     failed: u64,
+    /// The kinds of these findings, by name, each with its launches.
+    kinds: String,
     schedules: String,
 }
 
@@ -75,6 +77,9 @@ impl Checked {
             }
             sum.all += launches.all;
             sum.failed += launches.failed;
+            for (kind, count) in launches.kinds {
+                *sum.kinds.entry(kind).or_default() += count;
+            }
             sum.in_order |= launches.in_order;
             // Processes of one check have the same seeds.
             sum.seeds = sum.seeds.max(launches.seeds);
@@ -87,6 +92,7 @@ impl Checked {
             kernel,
             launches: launches.all,
             failed: launches.failed,
+            kinds: kinds(launches),
             schedules: schedules(launches),
         });
         rows.collect()
@@ -182,6 +188,14 @@ impl Checked {
         }
         kernels
     }
+}
+
+/// `leak (1); race (3)`
+fn kinds(launches: &Launches) -> String {
+    let all = launches.kinds.iter();
+    all.map(|(kind, count)| format!("{kind} ({count})"))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn schedules(launches: &Launches) -> String {

@@ -12,7 +12,8 @@ mod speed;
 mod values;
 
 use super::*;
-use crate::memory::{LANES, Label, Lanes, Limits, Local, Memory, Variable};
+use crate::finding_kind::{FindingKind, RaceReason};
+use crate::memory::{Fault, LANES, Label, Lanes, Limits, Local, Memory, Variable};
 
 /// Plain accesses.
 pub(super) const READ: What = What::Read(Strength::Weak);
@@ -149,10 +150,7 @@ impl Device {
         };
         match self.memory.resolve(&lanes, direction, &mut cached) {
             Ok(()) => self.checker.global(&self.memory, &mut cached, who, &access),
-            Err(fault) => {
-                let found = self.checker.fault(who, Space::Global, &access, fault);
-                Err(Box::new(found.unwrap()))
-            }
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
         }
     }
 
@@ -177,10 +175,18 @@ impl Device {
         };
         match self.layout.resolve(&lanes) {
             Ok(()) => self.checker.shared(who, &access),
-            Err(fault) => {
-                let found = self.checker.fault(who, Space::Shared, &access, fault);
-                Err(Box::new(found.unwrap()))
-            }
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
+        }
+    }
+
+    /// A fault of an access as a finding.
+    fn fault(&self, who: Who, access: &Access<'_>, fault: Fault) -> Finding {
+        let side = self
+            .checker
+            .side(who, fault.lane, access.instruction, access.what);
+        Finding {
+            place: Some(*fault.place),
+            ..Finding::new(fault.kind, side.unwrap())
         }
     }
 
@@ -212,14 +218,14 @@ pub(super) fn is_race(checked: Checked) -> bool {
     match checked {
         Ok(()) => false,
         Err(found) => {
-            assert!(matches!(found.class, Class::Race(_)), "{found}");
+            assert!(matches!(found.kind, FindingKind::Race { .. }), "{found}");
             true
         }
     }
 }
 
-pub(super) fn class(checked: Checked) -> Option<Class> {
-    checked.err().map(|found| found.class)
+pub(super) fn class(checked: Checked) -> Option<FindingKind> {
+    checked.err().map(|found| found.kind)
 }
 
 pub(super) fn frame(threads: u32) -> (Device, BlockId, Local) {

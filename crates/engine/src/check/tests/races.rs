@@ -419,15 +419,51 @@ fn sizes_and_bytes() {
     let add = What::Atomic(Relaxed, Scope::Device);
     for (first, second, found) in [
         ((add, 0, 4), (add, 0, 4), None),
-        ((add, 0, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
-        ((add, 4, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
+        (
+            (add, 0, 4),
+            (add, 0, 8),
+            Some(FindingKind::Race {
+                reason: RaceReason::Size,
+            }),
+        ),
+        (
+            (add, 4, 4),
+            (add, 0, 8),
+            Some(FindingKind::Race {
+                reason: RaceReason::Size,
+            }),
+        ),
         ((add, 0, 4), (add, 4, 4), None),
-        ((add, 0, 4), (READ, 0, 4), Some(Class::Race(Why::Weak))),
+        (
+            (add, 0, 4),
+            (READ, 0, 4),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((WRITE, 0, 1), (WRITE, 1, 1), None),
-        ((WRITE, 0, 2), (WRITE, 1, 1), Some(Class::Race(Why::Weak))),
-        ((WRITE, 0, 16), (READ, 15, 1), Some(Class::Race(Why::Weak))),
+        (
+            (WRITE, 0, 2),
+            (WRITE, 1, 1),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
+        (
+            (WRITE, 0, 16),
+            (READ, 15, 1),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((WRITE, 0, 8), (READ, 8, 8), None),
-        ((READ, 3, 1), (WRITE, 0, 4), Some(Class::Race(Why::Weak))),
+        (
+            (READ, 3, 1),
+            (WRITE, 0, 4),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((READ, 0, 8), (READ, 4, 4), None),
     ] {
         for far in [false, true] {
@@ -446,8 +482,22 @@ fn scopes() {
     use Scope::{Block, Device as Gpu};
     for (first, second, far, found) in [
         (Block, Block, false, None),
-        (Block, Block, true, Some(Class::Race(Why::Scope))),
-        (Gpu, Block, true, Some(Class::Race(Why::Scope))),
+        (
+            Block,
+            Block,
+            true,
+            Some(FindingKind::Race {
+                reason: RaceReason::Scope,
+            }),
+        ),
+        (
+            Gpu,
+            Block,
+            true,
+            Some(FindingKind::Race {
+                reason: RaceReason::Scope,
+            }),
+        ),
         (Gpu, Gpu, true, None),
     ] {
         let mut device = Device::new(32);

@@ -84,7 +84,7 @@ enum Told {
 }
 
 /// Which step races, and which thread of it. Of several that it races with any may be told of.
-fn found(steps: &[Step], told: Told) -> Option<(usize, Class, Agent)> {
+fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
     let mut device = Device::new(96);
     let blocks = [device.block(0), device.block(1)];
     steps.iter().enumerate().find_map(|(at, step)| {
@@ -116,7 +116,7 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, Class, Agent)> {
             }
         };
         let finding = checked.err()?;
-        Some((at, finding.class, finding.now.agent))
+        Some((at, finding.kind, finding.now.agent))
     })
 }
 
