@@ -4,7 +4,7 @@
 use ptx::{Function, FunctionKind, Module, Space, Variable};
 
 use crate::limits::{MAX_LOCAL_BYTES, max_parameter_bytes};
-use crate::module::shared_variables;
+use crate::reach::shared_variables;
 
 /// Bytes of shared memory of a block that a kernel may declare, on all GPUs. More is asked for by the launch.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;

@@ -3,6 +3,7 @@
 use crate::check::{Finding, Thread};
 use crate::exec::endless::Endless;
 use crate::exec::failure::Failure;
+use crate::exec::unlowered::Unlowered;
 use crate::limits::LimitError;
 
 /// Why a launch did not run to its end.
@@ -69,7 +70,7 @@ pub enum LaunchError {
     },
     /// A function of the kernel cannot be made into what the engine executes.
     #[error(transparent)]
-    Unlowered(#[from] crate::Unlowered),
+    Unlowered(#[from] Unlowered),
 }
 
 impl LaunchError {

@@ -13,6 +13,8 @@ mod lower;
 pub mod memory;
 mod module;
 mod naming;
+mod processor;
+mod reach;
 mod schedule;
 mod source;
 #[cfg(test)]
@@ -22,12 +24,14 @@ pub use check::{Finding, Thread};
 pub use declarations::TooLarge;
 pub use exec::endless::{Awaited, Endless, Limit, Progress};
 pub use exec::failure::Failure;
+pub use exec::options::{Options, Shape, cores};
+pub use exec::unlowered::{Internal, Unlowered, Unsupported};
 pub use finding_kind::{FindingKind, RaceReason, Row as FindingRow};
-pub use launch::{Checks, Options, Shape, cores};
+pub use launch::Checks;
 pub use launch_error::LaunchError;
 pub use limits::LimitError;
-pub use lower::{Internal, Unlowered, Unsupported};
-pub use module::{Kernel, LoadError, Module, NoVariable, PANIC_RECORD};
+pub use lower::PANIC_RECORD;
+pub use module::{Kernel, LoadError, Module, NoVariable};
 pub use ptx::ParseError;
 pub use schedule::{
     Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,

@@ -3,9 +3,10 @@
 use crate::check::{Agent, Finding, Side, SiteId, Thread, Verb};
 use crate::exec::checked::{of_site, site};
 use crate::exec::failure::{Cause, Failed, Failure, Wrong};
+use crate::exec::options::Shape;
 use crate::exec::surroundings::coordinates;
+use crate::exec::worker::Functions;
 use crate::finding_kind::FindingKind;
-use crate::launch::Shape;
 use crate::launch_error::LaunchError;
 use crate::memory::Fault;
 use crate::module::{Kernel, place_of};

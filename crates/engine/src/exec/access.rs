@@ -7,12 +7,12 @@ use super::failure::Cause;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
+use super::root::Root;
 use super::surroundings::Look;
 use super::{checked, cluster};
 use crate::finding_kind::FindingKind;
-use crate::lower::roots::Root;
+use crate::memory::windows;
 use crate::memory::{Direction, Fault, Lanes};
-use crate::module::windows;
 
 /// What an operation does with memory.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
 use crate::check::BlockId;
-use crate::module::windows;
+use crate::memory::windows;
 
 /// A block that runs, or room for one.
 pub(crate) struct Block {

@@ -5,8 +5,8 @@ use super::failure::{Cause, Failure};
 use super::op::Context;
 use super::program::{Builtin, Call, Words};
 use super::registers::{Kind, LANES, lanes_of};
+use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
-use crate::module::windows;
 
 /// Executes a call for the lanes of the context's mask.
 ///

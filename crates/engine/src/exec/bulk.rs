@@ -3,6 +3,7 @@
 
 use ptx::{AtomicOperator, Type};
 
+use super::atomic_update::update;
 use super::checked;
 use super::counted;
 use super::failure::Cause;
@@ -12,9 +13,8 @@ use super::registers::lanes_of;
 use super::spot::{Address, Spot, is_parameter};
 use super::tensor_map::{BYTES, TensorMap, adjacent};
 use crate::check::{Does, Part};
-use crate::lower::atomic;
+use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
-use crate::module::windows;
 
 /// A copy.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
         Way::Reduce { operator, ty } => {
             moved.count(context, op, (&bulk.way, start), 1);
             let ty = ty.or(moved.ty).unwrap_or(Type::U32);
-            let update = atomic::update(operator, ty, ptx::Space::Global).map_err(Cause::misuse)?;
+            let update = update(operator, ty, ptx::Space::Global).map_err(Cause::misuse)?;
             checked::bulk_store(context, op, lane, &moved.pieces, Does::Change(ty.bytes()))?;
             moved.reduce(&spot, update, ty.bytes());
             Ok(())

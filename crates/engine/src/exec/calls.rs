@@ -122,7 +122,7 @@ impl Warp {
                         ..group.at
                     };
                     if let Some(tally) = &mut context.at.counting {
-                        tally.comes_back(program, group.at.block, group.mask & !same);
+                        tally.comes_back(&**program, group.at.block, group.mask & !same);
                     }
                     self.ready.push(Group {
                         mask: group.mask & !same,

@@ -7,10 +7,10 @@ use super::failure::Cause;
 use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
+use super::root::Root;
 use super::spot::Spot;
 use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
 use crate::finding_kind::FindingKind;
-use crate::lower::roots::Root;
 use crate::memory::{Fault, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.

@@ -12,9 +12,9 @@ use super::checked;
 use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
+use super::surroundings::axis;
 use crate::check::BlockId;
-use crate::lower::control::axis;
-use crate::module::windows;
+use crate::memory::windows;
 
 /// Bits of an offset in an address of `shared::cluster`.
 const OFFSET: u32 = 24;

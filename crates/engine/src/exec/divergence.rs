@@ -12,12 +12,12 @@ use super::failure::{Cause, Failed};
 use super::op::Context;
 use super::program::{BarrierAction, Gate, Meeting};
 use super::registers::{FULL, LANES, lanes_of};
+use super::shuffle::read_by;
 use super::surroundings::coordinates;
 use super::warp::Warp;
 use super::worker::Code;
 use crate::check::Thread;
 use crate::finding_kind::FindingKind;
-use crate::lower::shuffle::read_by;
 
 /// Barriers of a block.
 const BARRIERS: u32 = 16;

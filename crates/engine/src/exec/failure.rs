@@ -3,6 +3,7 @@
 use super::endless::Endless;
 use super::op::Context;
 use super::surroundings::Unmet;
+use super::unlowered::Unlowered;
 use crate::check::{Finding, Thread, Verb};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Fault, Place};
@@ -91,7 +92,7 @@ pub enum Failure {
     },
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
-    Unlowered(crate::Unlowered),
+    Unlowered(Unlowered),
 }
 
 /// What ended a launch, as the executor knows it.

@@ -7,8 +7,8 @@ use super::op::Context;
 use super::registers::LANES;
 use crate::check::BlockId;
 use crate::finding_kind::FindingKind;
+use crate::memory::windows;
 use crate::memory::{Fault, Lanes};
-use crate::module::windows;
 
 /// An operand that is an address.
 #[derive(Clone, Copy, Debug)]

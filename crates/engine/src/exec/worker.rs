@@ -15,17 +15,18 @@ use super::endless::{Endless, Limit, Progress as Extent};
 use super::failure::{Cause, Failed, Failure};
 use super::looks::Core;
 use super::op::{self, Context, Op, each_lane};
+use super::options::Options;
 use super::program::{Parameter, Program};
 use super::queue::Queue;
 use super::registers::{FULL, Kind, LANES};
 use super::rooms;
+use super::surroundings::axis;
 use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
+use super::unlowered::Unlowered;
 use super::warp::{LOOKS, TURNS};
 use crate::count::Tally;
-use crate::launch::Options;
-use crate::lower::control::axis;
+use crate::memory::windows;
 use crate::memory::{Cached, Shared};
-use crate::module::{Code as Functions, windows};
 use crate::schedule::Choices;
 
 /// As [`Options::steps`], where threads wait at mbarriers: nobody can end a phase but those who wait, too.
@@ -71,9 +72,24 @@ pub(crate) struct Rest {
     pub(crate) ended: u64,
 }
 
+/// The functions of a module, which are lowered when they are called first.
+pub(crate) trait Functions: Sync {
+    /// Returns the program of a function.
+    ///
+    /// # Errors
+    /// It has an instruction that the engine does not execute.
+    fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered>;
+
+    /// Whether there is a function of this number, and it has a body.
+    fn has_body(&self, function: u32) -> bool;
+
+    /// Returns the file and line of an instruction.
+    fn place_in(&self, function: u32, instruction: u32) -> String;
+}
+
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
-    functions: &'l Functions,
+    functions: &'l dyn Functions,
     kernel: Arc<Program>,
     pub(crate) run: Runners,
     steps: u64,
@@ -106,7 +122,7 @@ pub(crate) struct Runners {
 
 impl<'l> Code<'l> {
     pub(crate) fn new(
-        functions: &'l Functions,
+        functions: &'l dyn Functions,
         kernel: Arc<Program>,
         core: Core<'l>,
         company: Company<'l>,
@@ -373,7 +389,7 @@ impl Runners {
                 // SAFETY: the operations are those of a verified program, which the context has entered.
                 unsafe { op::run_masked(context, ops) }
             }
-            if crate::lower::handler::has_vectors() {
+            if crate::processor::has_vectors() {
                 return Runners {
                     full: op::run_full,
                     masked,

@@ -205,7 +205,7 @@ impl Lowering<'_> {
         let bytes = self.read(&it.size, Kind::Word)?;
         let shared = self.place(Space::Shared, &it.source)?;
         let at = self.place(Space::Global, &it.destination)?;
-        super::atomic::update(it.operator, it.ty, Space::Global)?;
+        crate::exec::atomic_update::update(it.operator, it.ty, Space::Global)?;
         self.bulk(Bulk {
             way: Way::Reduce {
                 operator: it.operator,
