@@ -90,6 +90,8 @@
 //! assert!(names.contains(&"race") && names.contains(&"leak"));
 //! ```
 
-pub use engine::check::{Agent, LaunchId, Order, Scope, Side, Strength, Verb, What as Access};
+pub use engine::check::{
+    AccessKind as Access, Agent, LaunchId, Order, Scope, Side, Strength, Verb,
+};
 pub use engine::memory::{Kind as MemoryKind, Label, Part, Place};
 pub use engine::{Finding, FindingKind as Kind, FindingRow as Row, RaceReason, Thread};

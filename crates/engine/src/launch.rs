@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use crate::check::{self, Hold, Operation};
 use crate::count::{Counts, Tallied, Tally};
-use crate::exec::company::Company;
+use crate::exec::failed_polls::FailedPolls;
 use crate::exec::failure::{Cause, Failed, Failure};
-use crate::exec::looks::Looks;
 use crate::exec::options::{Options, Shape};
+use crate::exec::peer_progress::PeerProgress;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
 use crate::exec::surroundings::{Checking, Launch as Launched, Parameters};
@@ -172,13 +172,13 @@ impl Kernel {
         };
         let workers = cores.min(launch.blocks() / together).max(1);
         self.check_registers(&launch, program.register_bytes, workers)?;
-        let looks = Looks::new(workers as usize);
+        let polls = FailedPolls::new(workers as usize);
         let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
                 &*self.code,
                 program.clone(),
-                looks.join(),
-                Company::new(self.code.memory(), options.steps),
+                polls.join(),
+                PeerProgress::new(self.code.memory(), options.steps),
                 &options,
                 choices.as_ref(),
             );

@@ -1,13 +1,13 @@
 //! One cell and one thread's access, with everything that is known.
 
-use super::access::{Scope, What};
+use super::access::{AccessKind, Scope};
 use super::clock::Clock;
+use super::epochs::Epochs;
 use super::line::{
     ANCIENT, LANE, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
 use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
-use super::world::World;
 use crate::finding_kind::{FindingKind, RaceReason};
 
 /// What an access conflicts with.
@@ -25,7 +25,7 @@ pub(super) struct Before {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) thread: u32,
-    pub(super) what: What,
+    pub(super) what: AccessKind,
     pub(super) element_bytes: u32,
     /// By number.
     pub(super) site: u32,
@@ -34,7 +34,7 @@ pub(super) struct Touch {
 /// What the order of accesses is judged by.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'a> {
-    pub(super) world: &'a World,
+    pub(super) world: &'a Epochs,
     pub(super) clock: &'a Clock,
     pub(super) sites: &'a Sites,
     /// Everything before is in order.

@@ -1,12 +1,12 @@
 //! Accesses to global and shared memory, and what is found.
 
-use super::access::{Access, Strength, What, Who};
+use super::access::{Access, AccessKind, Accessors, Strength};
 use super::clock::space_of;
+use super::epochs::Instance;
 use super::finding::{Agent, Finding, Side};
 use super::sites::{Role, Site};
 use super::strong::Reach;
 use super::warp::{Ground, Numbered, Trouble};
-use super::world::Instance;
 use super::{Block, BlockId, Checked, Checker, Global, live};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Contents, Lanes, Memory, Pattern, Place};
@@ -21,7 +21,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
@@ -34,7 +34,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> Checked {
         let (first, last) = access.lanes.span();
@@ -76,7 +76,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> Checked {
         self.global_in_with(memory, cached, who, access, |ground| ground.access(access))?;
@@ -90,7 +90,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         (address, bytes): (u64, u32),
     ) -> Checked {
@@ -107,7 +107,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         reaches: impl FnOnce(&mut Ground<'_>),
     ) -> Checked {
@@ -152,7 +152,7 @@ impl Checker {
     /// # Errors
     /// What it races with. Reads of what nobody has written are held back.
     #[inline]
-    pub fn shared(&mut self, who: Who, access: &Access<'_>) -> Checked {
+    pub fn shared(&mut self, who: Accessors, access: &Access<'_>) -> Checked {
         self.shared_of(who.block, who, access)
     }
 
@@ -160,7 +160,7 @@ impl Checker {
     ///
     /// # Errors
     /// As there.
-    pub fn shared_of(&mut self, owner: BlockId, who: Who, access: &Access<'_>) -> Checked {
+    pub fn shared_of(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
         let pending = self.pending_reads(owner, &numbered);
         let (race, empty) = self.in_shared(owner, who, &numbered);
@@ -183,7 +183,7 @@ impl Checker {
     pub(super) fn in_shared(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> (Option<Trouble>, Option<Trouble>) {
         self.in_shared_with(owner, who, |ground| ground.access(access))
@@ -192,7 +192,7 @@ impl Checker {
     pub(super) fn in_shared_with(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         reaches: impl FnOnce(&mut Ground<'_>),
     ) -> (Option<Trouble>, Option<Trouble>) {
         // Out of its place while the accessing block's clock, or its own, is at hand.
@@ -241,7 +241,7 @@ impl Checker {
 
     pub(super) fn numbered<'a>(
         &mut self,
-        who: Who,
+        who: Accessors,
         access: &Access<'a>,
         role: Role,
     ) -> Numbered<'a> {
@@ -271,7 +271,7 @@ impl Checker {
     #[cold]
     pub(super) fn found(
         &mut self,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         place: Place,
         trouble: &Trouble,
@@ -313,10 +313,10 @@ impl Checker {
 }
 
 impl Role {
-    pub(super) fn of(what: What) -> Role {
+    pub(super) fn of(what: AccessKind) -> Role {
         match what {
-            What::Read(Strength::Weak | Strength::Strong(..)) => Role::Read,
-            What::Write(_) | What::Atomic(..) => Role::Write,
+            AccessKind::Read(Strength::Weak | Strength::Strong(..)) => Role::Read,
+            AccessKind::Write(_) | AccessKind::Atomic(..) => Role::Write,
         }
     }
 }

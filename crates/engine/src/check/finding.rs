@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::access::{LaunchId, Scope, What};
+use super::access::{AccessKind, LaunchId, Scope};
 use crate::finding_kind::{FindingKind, RaceReason};
 use crate::memory::Place;
 
@@ -73,7 +73,7 @@ pub struct Side {
     /// What it does.
     pub verb: Verb,
     /// How it accesses memory. `None` of an asynchronous copy, and where nothing was accessed.
-    pub access: Option<What>,
+    pub access: Option<AccessKind>,
     /// The emulated device that it runs on. `None` of the host.
     pub device: Option<u32>,
     /// The launch, among those that are checked.
@@ -115,25 +115,53 @@ impl std::error::Error for Finding {}
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.before {
+            Some(before) => self.report_both(before, f),
+            None => self.report_one(f),
+        }
+    }
+}
+
+impl Finding {
+    fn report_both(&self, before: &Side, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, details, hint) = (self.kind.name(), &self.details, self.hint());
         let Side { who, source, .. } = &self.now;
-        let verb = self.now.verb.present();
-        let what = match &self.place {
-            Some(place) => place.to_string(),
-            None => details.clone(),
+        let (verb, other, other_source) = (self.now.verb.present(), &before.who, &before.source);
+        if let Some(place) = &self.place {
+            let past = before.verb.past();
+            return write!(
+                f,
+                "{name} on {place}: {who} {verb} it at {source}, and {other} {past} it at {other_source}{hint}"
+            );
+        }
+        let may = before.verb.infinitive();
+        write!(
+            f,
+            "{name}: {who} {verb} {details} at {source}, and the `wgmma` at {other_source} may still {may} it{hint}"
+        )
+    }
+
+    fn report_one(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, details, hint) = (self.kind.name(), &self.details, self.hint());
+        let Side {
+            who, source, verb, ..
+        } = &self.now;
+        let Some(place) = &self.place else {
+            return match self.kind {
+                FindingKind::Divergence => write!(f, "{name} in {}: {details}", self.now.block()),
+                FindingKind::Stuck => write!(f, "{} cannot go on: {details}", self.now.block()),
+                _ => write!(f, "{name}: {who}: {details}, at {source}{hint}"),
+            };
         };
-        match (self.kind, &self.before) {
-            (FindingKind::Divergence, _) => write!(f, "{name} in {}: {details}", self.now.block()),
-            (FindingKind::Stuck, _) => write!(f, "{} cannot go on: {details}", self.now.block()),
-            (FindingKind::Misuse, _) => write!(f, "{name}: {who}: {details}, at {source}"),
-            (FindingKind::Leak, _) => {
-                let whole = self.place.as_ref().map_or(what, Place::whole);
+        match self.kind {
+            FindingKind::Leak => {
+                let whole = place.whole();
                 write!(
                     f,
                     "{name}: no later kernel reaches {whole}, allocated at {source}"
                 )
             }
-            (FindingKind::EndlessPhase { arrivals, bytes }, _) => {
+            FindingKind::EndlessPhase { arrivals, bytes } => {
                 let expected = match (arrivals, bytes) {
                     (0, bytes) => format!("{bytes} bytes"),
                     (arrivals, 0) => format!("{arrivals} arrivals"),
@@ -141,31 +169,14 @@ impl fmt::Display for Finding {
                 };
                 write!(
                     f,
-                    "{name}: {who} waits for ever: the mbarrier on {what} expects {expected} that do not come, at {source}"
+                    "{name}: {who} waits for ever: the mbarrier on {place} expects {expected} that do not come, at {source}"
                 )
             }
-            (FindingKind::PendingRegister, Some(before)) => {
-                let may = before.verb.infinitive();
-                let product = &before.source;
-                write!(
-                    f,
-                    "{name}: {who} {verb} {what} at {source}, and the `wgmma` at {product} may still {may} it"
-                )
-            }
-            (
-                _,
-                Some(Side {
-                    who: other,
-                    source: other_source,
-                    verb: past,
-                    ..
-                }),
-            ) => write!(
+            _ => write!(
                 f,
-                "{name} on {what}: {who} {verb} it at {source}, and {other} {} it at {other_source}{hint}",
-                past.past()
+                "{name}: {who} {} {place} at {source}{hint}",
+                verb.present()
             ),
-            (_, None) => write!(f, "{name}: {who} {verb} {what} at {source}{hint}"),
         }
     }
 }
@@ -230,7 +241,7 @@ impl Side {
     }
 
     /// A side by an access of memory; `None`: by an asynchronous copy.
-    pub(crate) fn accessing(agent: Agent, access: Option<What>, site: SiteId) -> Side {
+    pub(crate) fn accessing(agent: Agent, access: Option<AccessKind>, site: SiteId) -> Side {
         Side {
             access,
             ..Side::new(agent, access.map_or(Verb::Copy, Verb::of), site)
@@ -248,11 +259,11 @@ impl Side {
 
 impl Verb {
     /// What an access of memory does.
-    pub(crate) fn of(access: What) -> Verb {
+    pub(crate) fn of(access: AccessKind) -> Verb {
         match access {
-            What::Read(_) => Verb::Read,
-            What::Write(_) => Verb::Write,
-            What::Atomic(..) => Verb::Atomic,
+            AccessKind::Read(_) => Verb::Read,
+            AccessKind::Write(_) => Verb::Write,
+            AccessKind::Atomic(..) => Verb::Atomic,
         }
     }
 

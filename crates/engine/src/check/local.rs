@@ -1,6 +1,6 @@
 //! Which bytes of local memory have a value.
 
-use super::access::{Access, Who};
+use super::access::{Access, Accessors};
 use super::finding::Finding;
 use super::{Checked, Checker, live};
 use crate::finding_kind::FindingKind;
@@ -52,7 +52,7 @@ impl Written {
 
 impl Checker {
     /// A frame of local memory begins: it holds nothing yet.
-    pub fn frame(&mut self, who: Who, offset: u32, bytes: u32) {
+    pub fn frame(&mut self, who: Accessors, offset: u32, bytes: u32) {
         let block = live(&mut self.blocks, who.block);
         let written = block.local[who.warp as usize].bytes(offset.into(), bytes.into());
         written.iter_mut().for_each(|lanes| *lanes &= !who.mask);
@@ -62,7 +62,7 @@ impl Checker {
     ///
     /// # Errors
     /// A read of what the thread has not written.
-    pub fn local(&mut self, who: Who, access: &Access<'_>, local: &Local) -> Checked {
+    pub fn local(&mut self, who: Accessors, access: &Access<'_>, local: &Local) -> Checked {
         let block = live(&mut self.blocks, who.block);
         let missing = block.local[who.warp as usize].access(access);
         if missing == 0 {

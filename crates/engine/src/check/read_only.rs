@@ -1,7 +1,7 @@
 //! What a kernel reads by `ld.global.nc`: PTX wants that no thread of the launch writes it, whatever orders the
 //! accesses.
 
-use super::access::{Access, Who};
+use super::access::{Access, Accessors};
 use super::cell::{Before, entries};
 use super::line::{PENDING, SET, SITE, SITE_SHIFT, STRONG, THREAD};
 use super::shadow::Cells;
@@ -111,7 +111,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Checked {
         let bytes = access.lanes.bytes;
@@ -150,7 +150,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Option<Trouble> {
         let (first, last) = access.lanes.span();
@@ -166,7 +166,7 @@ impl Checker {
     }
 
     /// When the launch of a block began.
-    fn began(&mut self, who: Who) -> u32 {
+    fn began(&mut self, who: Accessors) -> u32 {
         let launch = live(&mut self.blocks, who.block).clock.launch;
         self.world.began(launch)
     }
@@ -181,7 +181,7 @@ impl Checker {
     fn writer(
         &mut self,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         lane: u32,
         address: u64,
         bytes: u32,
@@ -231,7 +231,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         all: impl Iterator<Item = (u32, u64, u32)>,
     ) -> Checked {

@@ -1,6 +1,6 @@
 //! The accesses of programs by small numbers, so that a cell can remember which it was.
 
-use super::access::{Strength, What};
+use super::access::{AccessKind, Strength};
 use super::finding::SiteId;
 use super::hash::Map;
 
@@ -9,7 +9,7 @@ use super::hash::Map;
 pub(super) struct Site {
     pub(super) program: u32,
     pub(super) instruction: u32,
-    pub(super) what: What,
+    pub(super) what: AccessKind,
     /// Whether it is half of an asynchronous copy.
     pub(super) is_copy: bool,
     /// Whether that is through the asynchronous proxy.
@@ -63,7 +63,7 @@ impl Sites {
         let host = Site {
             program: u32::MAX,
             instruction: u32::MAX,
-            what: What::Write(Strength::Weak),
+            what: AccessKind::Write(Strength::Weak),
             is_copy: false,
             is_bulk: false,
             element_bytes: 1,

@@ -10,9 +10,9 @@ use super::failure::Cause;
 use super::mbarrier;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot, is_parameter};
+use super::shared_operand::{Address, SharedOperand, is_parameter};
 use super::tensor_map::{BYTES, TensorMap, adjacent};
-use crate::check::{Does, Part};
+use crate::check::{CopyRole, Part};
 use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
 
@@ -101,7 +101,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
         }
         Way::Store => {
             moved.count(context, op, (&bulk.way, start), 1);
-            checked::bulk_store(context, op, lane, &moved.pieces, Does::Replace)?;
+            checked::bulk_store(context, op, lane, &moved.pieces, CopyRole::Replace)?;
             moved.store(&spot);
             Ok(())
         }
@@ -109,7 +109,13 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             moved.count(context, op, (&bulk.way, start), 1);
             let ty = ty.or(moved.ty).unwrap_or(Type::U32);
             let update = update(operator, ty, ptx::Space::Global).map_err(Cause::misuse)?;
-            checked::bulk_store(context, op, lane, &moved.pieces, Does::Change(ty.bytes()))?;
+            checked::bulk_store(
+                context,
+                op,
+                lane,
+                &moved.pieces,
+                CopyRole::Change(ty.bytes()),
+            )?;
             moved.reduce(&spot, update, ty.bytes());
             Ok(())
         }
@@ -125,7 +131,7 @@ unsafe fn row(
     (shared, global): (&Address, &Address),
     bytes: u32,
     lane: usize,
-) -> Result<(Moved, Spot), Cause> {
+) -> Result<(Moved, SharedOperand), Cause> {
     // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let (bytes, global) = unsafe {
         let bytes = u64::from(context.slot::<u32>(bytes)[lane]);
@@ -161,7 +167,7 @@ unsafe fn tile(
     (bulk, map): (&Bulk, &Address),
     coordinates: &[u32],
     lane: usize,
-) -> Result<(Moved, Spot), Cause> {
+) -> Result<(Moved, SharedOperand), Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let map = unsafe { tensor_map(context, map, lane)? };
     if map.rank != coordinates.len() {
@@ -206,9 +212,9 @@ unsafe fn targets(
     context: &Context<'_>,
     mbarrier: &Address,
     multicast: Option<u32>,
-    spot: Spot,
+    spot: SharedOperand,
     lane: usize,
-) -> Result<Vec<(Spot, Spot)>, Cause> {
+) -> Result<Vec<(SharedOperand, SharedOperand)>, Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let told = unsafe { mbarrier.spot(context, lane, 8)? };
     let (Some(slot), false) = (multicast, context.at.cluster.is_null()) else {
@@ -216,7 +222,7 @@ unsafe fn targets(
     };
     // SAFETY: the slot holds words.
     let ranks = unsafe { context.slot::<u32>(slot)[lane] & 0xffff };
-    let at = |rank: usize, offset| Spot::of(context, rank as u64, offset);
+    let at = |rank: usize, offset| SharedOperand::of(context, rank as u64, offset);
     let both = |rank| Ok((at(rank, told.offset)?, at(rank, spot.offset)?));
     lanes_of(ranks).map(both).collect()
 }
@@ -302,7 +308,10 @@ impl Moved {
     }
 
     /// Each piece's place in the host's memory of global memory, of shared memory, and its bytes.
-    fn each(&self, spot: &Spot) -> impl Iterator<Item = (Option<*mut u8>, *mut u8, usize)> {
+    fn each(
+        &self,
+        spot: &SharedOperand,
+    ) -> impl Iterator<Item = (Option<*mut u8>, *mut u8, usize)> {
         let base = spot.host.wrapping_sub(spot.offset as usize);
         self.pieces.iter().map(move |piece| {
             let global = piece
@@ -313,7 +322,7 @@ impl Moved {
         })
     }
 
-    fn load(&self, spot: &Spot) {
+    fn load(&self, spot: &SharedOperand) {
         for (global, shared, bytes) in self.each(spot) {
             // SAFETY: both have been resolved, with so many bytes; they are different memories.
             unsafe {
@@ -327,7 +336,7 @@ impl Moved {
         }
     }
 
-    fn store(&self, spot: &Spot) {
+    fn store(&self, spot: &SharedOperand) {
         for (global, shared, bytes) in self.each(spot) {
             if let Some(to) = global {
                 // SAFETY: as for loads.
@@ -341,7 +350,7 @@ impl Moved {
         }
     }
 
-    fn reduce(&self, spot: &Spot, update: fn(u128, u128, u128) -> u128, element: u32) {
+    fn reduce(&self, spot: &SharedOperand, update: fn(u128, u128, u128) -> u128, element: u32) {
         for (global, shared, bytes) in self.each(spot) {
             let Some(to) = global else { continue };
             for at in (0..bytes).step_by(element as usize) {

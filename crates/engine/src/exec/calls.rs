@@ -10,7 +10,7 @@ use super::program::{Call, Callee, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
-use crate::check::Who;
+use crate::check::Accessors;
 use crate::limits::MAX_LOCAL_BYTES;
 
 /// How deep calls may be nested.
@@ -66,7 +66,7 @@ impl Warp {
             self.grow_local(end);
         }
         if let Some(checking) = &mut context.at.checking {
-            let who = Who {
+            let who = Accessors {
                 block: checking.block(),
                 warp: self.index,
                 mask: lanes,

@@ -8,8 +8,8 @@ use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use super::root::Root;
-use super::spot::Spot;
-use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
+use super::shared_operand::SharedOperand;
+use crate::check::{self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Fault, Lanes};
 
@@ -67,7 +67,7 @@ pub(super) unsafe fn check(
                 access,
                 (space, host),
                 lanes,
-                What::Read(strength),
+                AccessKind::Read(strength),
             )
         },
         // SAFETY: as above.
@@ -78,7 +78,7 @@ pub(super) unsafe fn check(
                 access,
                 (space, host),
                 lanes,
-                What::Write(strength),
+                AccessKind::Write(strength),
             )
         },
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
@@ -97,8 +97,8 @@ pub(super) unsafe fn check(
             };
             let (order, scope) = (order(access.order), scope(access.scope));
             let what = match is_equal {
-                true => What::Atomic(order, scope),
-                false => What::Read(Strength::Strong(order, scope)),
+                true => AccessKind::Atomic(order, scope),
+                false => AccessKind::Read(Strength::Strong(order, scope)),
             };
             // SAFETY: as above.
             unsafe { tell(context, op, access, (space, host), &one, what) }
@@ -185,7 +185,7 @@ unsafe fn tell(
     access: &Access,
     (space, host): (Space, &Host<'_>),
     lanes: &Lanes<'_>,
-    what: What,
+    what: AccessKind,
 ) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
@@ -194,7 +194,7 @@ unsafe fn tell(
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who {
+    let who = Accessors {
         block: checking.block(),
         warp,
         mask: lanes.mask,
@@ -271,7 +271,7 @@ fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who {
+    let who = Accessors {
         block: checking.block(),
         warp,
         mask: to.mask,
@@ -345,7 +345,7 @@ pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
     let warp = context.at.warp;
     if let Some(checking) = &mut context.at.checking {
         let block = checking.block();
-        checking.checker.sync_warp(Who { block, warp, mask });
+        checking.checker.sync_warp(Accessors { block, warp, mask });
     }
 }
 
@@ -379,8 +379,8 @@ pub(super) fn shared_word(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,
-    spot: &Spot,
-    what: What,
+    spot: &SharedOperand,
+    what: AccessKind,
 ) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, lane);
@@ -401,21 +401,21 @@ pub(super) fn shared_word(
 }
 
 /// Tells that an mbarrier begins.
-pub(super) fn begin_mbarrier(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn begin_mbarrier(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.begin_mbarrier(owner, spot.offset);
     }
 }
 
 /// Tells that a phase of an mbarrier ends.
-pub(super) fn end_phase(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn end_phase(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.end_phase(owner, spot.offset);
     }
 }
 
 /// Whether a lane that asks for a phase that has ended is told so.
-pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &Spot) -> bool {
+pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &SharedOperand) -> bool {
     let who = lane_alone(context, lane);
     match (&mut context.at.checking, who, spot.owner) {
         (Some(checking), Some(who), Some(owner)) => {
@@ -426,7 +426,7 @@ pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &Spot) -> b
 }
 
 /// Whether copies of phases that have ended may still be under way.
-pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &Spot) -> bool {
+pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &SharedOperand) -> bool {
     match (&mut context.at.checking, spot.owner) {
         (Some(checking), Some(owner)) => checking.checker.may_be_earlier(owner, spot.offset),
         _ => false,
@@ -434,14 +434,14 @@ pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &Spot) -> bool {
 }
 
 /// Tells that a wait at an mbarrier has succeeded.
-pub(super) fn land(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn land(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.land(owner, spot.offset);
     }
 }
 
 /// Tells that a lane's copies count at an mbarrier.
-pub(super) fn copies_arrive(context: &mut Context<'_>, lane: usize, spot: &Spot) {
+pub(super) fn copies_arrive(context: &mut Context<'_>, lane: usize, spot: &SharedOperand) {
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
         checking.checker.copies_arrive(who, owner, spot.offset);
@@ -453,7 +453,7 @@ pub(super) fn bulk_load(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,
-    mbarrier: &Spot,
+    mbarrier: &SharedOperand,
     parts: &[Part],
 ) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
@@ -476,7 +476,7 @@ pub(super) fn bulk_store(
     op: &Op,
     lane: usize,
     parts: &[Part],
-    does: Does,
+    does: CopyRole,
 ) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
@@ -532,16 +532,16 @@ pub(super) fn wait_for_products(context: &mut Context<'_>, awaited: u32) {
     }
 }
 
-fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Who> {
+fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Accessors> {
     let who = who(context)?;
     let mask = 1 << lane;
-    Some(Who { mask, ..who })
+    Some(Accessors { mask, ..who })
 }
 
 /// The running lanes.
-fn who(context: &Context<'_>) -> Option<Who> {
+fn who(context: &Context<'_>) -> Option<Accessors> {
     let block = context.at.checking.as_ref()?.block();
-    Some(Who {
+    Some(Accessors {
         block,
         warp: context.at.warp,
         mask: context.mask,

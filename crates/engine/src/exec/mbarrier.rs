@@ -5,9 +5,9 @@ use super::checked;
 use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot};
+use super::shared_operand::{Address, SharedOperand};
 use super::surroundings::Unmet;
-use crate::check::What;
+use crate::check::AccessKind;
 
 /// An instruction on an mbarrier. Numbers are slots of words, but for states and phases that are states.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Mbarrier {
     pub(crate) at: Address,
     pub(crate) act: Act,
     /// What it is for the checks.
-    pub(crate) what: What,
+    pub(crate) what: AccessKind,
 }
 
 /// What is done.
@@ -170,7 +170,7 @@ struct Step<'a> {
     op: &'a Op,
     it: &'a Mbarrier,
     lane: usize,
-    spot: Spot,
+    spot: SharedOperand,
 }
 
 /// # Safety
@@ -330,7 +330,11 @@ impl Step<'_> {
 }
 
 /// Counts bytes that a copy has brought.
-pub(crate) fn complete(context: &mut Context<'_>, spot: &Spot, bytes: u32) -> Result<(), Cause> {
+pub(crate) fn complete(
+    context: &mut Context<'_>,
+    spot: &SharedOperand,
+    bytes: u32,
+) -> Result<(), Cause> {
     let Some(mut word) = Word::of(spot.read()) else {
         let text = "a copy is to tell an mbarrier, and none is there";
         return Err(Cause::misuse(text.to_owned()));
@@ -340,7 +344,7 @@ pub(crate) fn complete(context: &mut Context<'_>, spot: &Spot, bytes: u32) -> Re
     Ok(())
 }
 
-fn finish(context: &mut Context<'_>, spot: &Spot, mut word: Word) {
+fn finish(context: &mut Context<'_>, spot: &SharedOperand, mut word: Word) {
     if word.settle() {
         context.at.unmet = None;
         context.at.has_ended_phase = true;

@@ -9,17 +9,17 @@ use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
 use super::cluster::{self, Cluster};
-use super::company::Company;
 use super::director::Director;
 use super::endless::{Endless, Limit, Progress as Extent};
+use super::failed_polls::Core;
 use super::failure::{Cause, Failed, Failure};
-use super::looks::Core;
 use super::op::{self, Context, Op, each_lane};
 use super::options::Options;
+use super::peer_progress::PeerProgress;
 use super::program::{Parameter, Program};
 use super::queue::Queue;
+use super::register_pool;
 use super::registers::{FULL, Kind, LANES};
-use super::rooms;
 use super::surroundings::axis;
 use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
 use super::unlowered::Unlowered;
@@ -107,7 +107,7 @@ pub(crate) struct Code<'l> {
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
     /// The launches of other devices for which it may wait.
-    pub(crate) company: Company<'l>,
+    pub(crate) peers: PeerProgress<'l>,
     /// Who decides where the order is free; none: the lowest goes first.
     pub(crate) director: Option<Director<'l>>,
     /// For each program the allocations that its accesses met last.
@@ -125,7 +125,7 @@ impl<'l> Code<'l> {
         functions: &'l dyn Functions,
         kernel: Arc<Program>,
         core: Core<'l>,
-        company: Company<'l>,
+        peers: PeerProgress<'l>,
         options: &Options,
         choices: Option<&'l Choices>,
     ) -> Self {
@@ -143,7 +143,7 @@ impl<'l> Code<'l> {
                 .time
                 .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             core,
-            company,
+            peers,
             director: choices.map(Director::new),
             met: RefCell::default(),
         }
@@ -176,7 +176,7 @@ impl<'l> Code<'l> {
         self.remembers.set(has_looked(MOST_STANDING / 2));
         let waits_for_ever = waits.in_vain > together / LOOKS;
         self.gives_up
-            .set(if waits_for_ever || self.company.failed().is_some() {
+            .set(if waits_for_ever || self.peers.failed().is_some() {
                 Some(Limit::Steps(self.steps))
             } else if waits.looks_of_each > each && is_held_up() {
                 Some(Limit::Steps(each))
@@ -482,8 +482,8 @@ impl<'l> Crew<'_, 'l> {
         blocks
     }
 
-    fn shape(&self) -> rooms::Shape {
-        rooms::Shape {
+    fn shape(&self) -> register_pool::Shape {
+        register_pool::Shape {
             program: Arc::clone(self.code.kernel()),
             threads: self.launch.threads_per_block(),
             shared: self.layout.bytes(),
@@ -525,7 +525,7 @@ impl<'l> Crew<'_, 'l> {
         if !endless.is_looking {
             return failed;
         }
-        if let Some(device) = self.code.company.failed() {
+        if let Some(device) = self.code.peers.failed() {
             failed.cause = Failure::PeerFailed { device }.into();
         } else if let Some(block) = rest.not_begun {
             let (block, held) = (
@@ -627,7 +627,7 @@ pub(crate) fn work<'l>(
         }
         if resident.is_empty() {
             // Other cores have all the room. Nobody waits for the looks of this one.
-            core.looks_in_vain();
+            core.record();
             core.stands_still(true);
             std::thread::yield_now();
             continue;
@@ -654,14 +654,14 @@ pub(crate) fn work<'l>(
                 }
                 spare.extend(left);
                 core.moves();
-                crew.code.company.comes_on();
+                crew.code.peers.made_progress();
                 in_vain = 0;
                 crew.is_in_time(&context, rest)?;
             }
             // It may wait all the same, with much to do between looks.
             Progress::Turn => {
                 core.moves();
-                crew.code.company.comes_on();
+                crew.code.peers.made_progress();
                 in_vain = 0;
                 in_a_row += 1;
                 if in_a_row > IN_A_ROW {
@@ -673,7 +673,7 @@ pub(crate) fn work<'l>(
                 if let Some(checking) = &mut context.at.checking {
                     checking.checker.pass();
                 }
-                if crew.code.company.may_help() || !core.looks_in_vain() {
+                if crew.code.peers.may_help() || !core.record() {
                     resident[turn].forget_waiting();
                     in_vain -= 1;
                 }

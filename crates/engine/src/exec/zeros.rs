@@ -5,7 +5,7 @@ use super::checked;
 use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot};
+use super::shared_operand::{Address, SharedOperand};
 use crate::check;
 use crate::finding_kind::FindingKind;
 use crate::memory::Fault;
@@ -64,12 +64,12 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Cau
         }));
     }
     for behind in (0..bytes).step_by(UNIT as usize) {
-        let word = Spot {
+        let word = SharedOperand {
             offset: spot.offset + behind,
             host: spot.host.wrapping_add(behind as usize),
             owner: spot.owner,
         };
-        let what = check::What::Write(check::Strength::Weak);
+        let what = check::AccessKind::Write(check::Strength::Weak);
         checked::shared_word(context, op, lane, &word, what)?;
         word.write(0);
     }

@@ -12,8 +12,8 @@ use crate::exec::bulk::{self, Bulk, Global, Way};
 use crate::exec::mbarrier::{self, Act, Arrival, Mbarrier};
 use crate::exec::op::unary;
 use crate::exec::registers::Kind;
+use crate::exec::shared_operand::Address;
 use crate::exec::signature::Table;
-use crate::exec::spot::Address;
 use crate::exec::{access, checked};
 
 /// What a thread does at an mbarrier is atomic for all that can reach it.
@@ -25,13 +25,13 @@ impl Lowering<'_> {
         Some(match operation {
             Operation::MbarrierInit(it) => {
                 let count = self.read(&it.count, Kind::Word);
-                let what = check::What::Write(check::Strength::Weak);
+                let what = check::AccessKind::Write(check::Strength::Weak);
                 count.and_then(|count| {
                     self.mbarrier(it.space, &it.address, Act::Init { count }, what)
                 })
             }
             Operation::MbarrierInval(it) => {
-                let what = check::What::Write(check::Strength::Weak);
+                let what = check::AccessKind::Write(check::Strength::Weak);
                 self.mbarrier(it.space, &it.address, Act::Inval, what)
             }
             Operation::MbarrierTransaction(it) => {
@@ -41,7 +41,7 @@ impl Lowering<'_> {
                         true => Act::Complete { bytes },
                         false => Act::Expect { bytes },
                     });
-                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+                let what = check::AccessKind::Atomic(check::Order::Relaxed, SCOPE);
                 act.and_then(|act| self.mbarrier(it.space, &it.address, act, what))
             }
             Operation::MbarrierArrive(it) => self.arrive(it),
@@ -50,7 +50,7 @@ impl Lowering<'_> {
                 let act = Act::ArriveByCopies {
                     is_expected: it.no_increment,
                 };
-                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+                let what = check::AccessKind::Atomic(check::Order::Relaxed, SCOPE);
                 self.mbarrier(it.space, &it.address, act, what)
             }
             Operation::MbarrierPendingCount(it) => {
@@ -96,7 +96,7 @@ impl Lowering<'_> {
             Order::Relaxed => check::Order::Relaxed,
             _ => check::Order::Release,
         };
-        let what = check::What::Atomic(order, SCOPE);
+        let what = check::AccessKind::Atomic(order, SCOPE);
         self.mbarrier(it.space, &it.address, Act::Arrive(arrival), what)
     }
 
@@ -110,7 +110,7 @@ impl Lowering<'_> {
             Order::Relaxed => check::Order::Relaxed,
             _ => check::Order::Acquire,
         };
-        let what = check::What::Read(check::Strength::Strong(order, SCOPE));
+        let what = check::AccessKind::Read(check::Strength::Strong(order, SCOPE));
         self.mbarrier(it.space, &it.address, Act::Wait { phase, p }, what)
     }
 
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         space: Space,
         address: &ptx::Address,
         act: Act,
-        what: check::What,
+        what: check::AccessKind,
     ) -> Lowered<()> {
         let at = self.place(space, address)?;
         self.mbarriers.push(Mbarrier { at, act, what });

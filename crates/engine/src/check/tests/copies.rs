@@ -101,7 +101,7 @@ fn both_ends_stay_as_they_are_meanwhile() {
 }
 
 /// Copies 16 bytes from the first element to the begin of shared memory.
-fn begin_copy(device: &mut Device, who: Who) {
+fn begin_copy(device: &mut Device, who: Accessors) {
     let (to, from) = ([0; LANES], [device.x; LANES]);
     let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
     let copy = Copy {

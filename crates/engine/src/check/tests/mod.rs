@@ -16,16 +16,16 @@ use crate::finding_kind::{FindingKind, RaceReason};
 use crate::memory::{Fault, LANES, Label, Lanes, Limits, Local, Memory, Variable};
 
 /// Plain accesses.
-pub(super) const READ: What = What::Read(Strength::Weak);
-pub(super) const WRITE: What = What::Write(Strength::Weak);
+pub(super) const READ: AccessKind = AccessKind::Read(Strength::Weak);
+pub(super) const WRITE: AccessKind = AccessKind::Write(Strength::Weak);
 
 /// A strong read and a strong write.
-pub(super) fn load(order: Order, scope: Scope) -> What {
-    What::Read(Strength::Strong(order, scope))
+pub(super) fn load(order: Order, scope: Scope) -> AccessKind {
+    AccessKind::Read(Strength::Strong(order, scope))
 }
 
-pub(super) fn store(order: Order, scope: Scope) -> What {
-    What::Write(Strength::Strong(order, scope))
+pub(super) fn store(order: Order, scope: Scope) -> AccessKind {
+    AccessKind::Write(Strength::Strong(order, scope))
 }
 
 /// A device, a launch on it, and buffers `x` and `flag`.
@@ -114,7 +114,7 @@ impl Device {
         &mut self,
         block: BlockId,
         thread: u32,
-        what: What,
+        what: AccessKind,
         address: u64,
         bytes: u32,
     ) -> Checked {
@@ -135,13 +135,13 @@ impl Device {
         block: BlockId,
         warp: u32,
         mask: u32,
-        what: What,
+        what: AccessKind,
         addresses: &[u64; LANES],
         bytes: u32,
     ) -> Checked {
         let lanes = Lanes::new(addresses, mask, bytes);
         let access = self.access(what, &lanes);
-        let who = Who { block, warp, mask };
+        let who = Accessors { block, warp, mask };
         let mut cached = Cached::default();
         let direction = if what.writes() {
             crate::memory::Direction::Write
@@ -159,7 +159,7 @@ impl Device {
         &mut self,
         block: BlockId,
         thread: u32,
-        what: What,
+        what: AccessKind,
         offset: u64,
         bytes: u32,
     ) -> Checked {
@@ -168,7 +168,7 @@ impl Device {
         let mask = 1 << (thread % 32);
         let lanes = Lanes::new(&addresses, mask, bytes);
         let access = self.access(what, &lanes);
-        let who = Who {
+        let who = Accessors {
             block,
             warp: thread / 32,
             mask,
@@ -180,7 +180,7 @@ impl Device {
     }
 
     /// A fault of an access as a finding.
-    fn fault(&self, who: Who, access: &Access<'_>, fault: Fault) -> Finding {
+    fn fault(&self, who: Accessors, access: &Access<'_>, fault: Fault) -> Finding {
         let side = self
             .checker
             .side(who, fault.lane, access.instruction, access.what);
@@ -190,7 +190,7 @@ impl Device {
         }
     }
 
-    fn access<'a>(&mut self, what: What, lanes: &'a Lanes<'a>) -> Access<'a> {
+    fn access<'a>(&mut self, what: AccessKind, lanes: &'a Lanes<'a>) -> Access<'a> {
         self.next += 1;
         Access {
             instruction: self.next,
@@ -206,8 +206,8 @@ impl Device {
     }
 }
 
-pub(super) fn one(block: BlockId, thread: u32) -> Who {
-    Who {
+pub(super) fn one(block: BlockId, thread: u32) -> Accessors {
+    Accessors {
         block,
         warp: thread / 32,
         mask: 1 << (thread % 32),

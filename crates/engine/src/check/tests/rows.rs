@@ -11,7 +11,7 @@ const SEEDS: u64 = 8_000;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// By lanes of a warp at an instruction.
-    Access(usize, u32, What, Row),
+    Access(usize, u32, AccessKind, Row),
     SyncWarp(usize, u32),
     Barrier(usize),
     /// What a lane of a warp releases, a lane of another acquires.
@@ -94,7 +94,7 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
             }
             Step::SyncWarp(warp, mask) => {
                 let (block, warp) = WARPS[warp];
-                let who = Who {
+                let who = Accessors {
                     block: blocks[block],
                     warp,
                     mask,
@@ -124,7 +124,7 @@ fn access(
     device: &mut Device,
     blocks: &[BlockId; 2],
     warp: usize,
-    (instruction, what, row): (u32, What, Row),
+    (instruction, what, row): (u32, AccessKind, Row),
     told: Told,
 ) -> Checked {
     let (block, warp) = WARPS[warp];
@@ -137,7 +137,7 @@ fn access(
             .memory
             .resolve(lanes, Direction::Read, &mut cached)
             .unwrap();
-        let who = Who {
+        let who = Accessors {
             block,
             warp,
             mask: lanes.mask,

@@ -20,7 +20,7 @@ fn global_bytes() {
     device.at(block, 0, WRITE, fresh + 2, 2).unwrap();
     device.at(block, 0, READ, fresh, 4).unwrap();
     // An atomic needs a value, and a strong store gives one.
-    let add = What::Atomic(Order::Relaxed, Scope::Device);
+    let add = AccessKind::Atomic(Order::Relaxed, Scope::Device);
     assert_eq!(
         class(device.at(block, 0, add, fresh + 8, 4)),
         Some(FindingKind::Uninitialised)
@@ -83,7 +83,7 @@ fn of_32_bytes(name: &str) -> Arc<FrameLayout> {
 #[test]
 fn local_memory() {
     let (mut device, block, mut local) = frame(32);
-    let who = Who {
+    let who = Accessors {
         block,
         warp: 0,
         mask: u32::MAX,

@@ -1,6 +1,6 @@
-//! What a block that ends leaves behind: copies that reach its shared memory, which others may have by then.
+//! Bulk copies still in flight when their block exits: they reach its shared memory, which others may have by then.
 //!
-//! They are bulk copies, which are no thread's own. A `cp.async` is its thread's: PTX does not ask that a thread waits for
+//! No thread owns them. A `cp.async` is its thread's: PTX does not ask that a thread waits for
 //! it before it exits, and nobody can read what it writes.
 
 use super::finding::Finding;
