@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use engine::check::{Event, Known, Stream, Turn, Turns};
 use engine::memory::{Contents, Direction};
 
-use super::emulator;
+use super::emulated_memory;
 
 static IS_USED: AtomicBool = AtomicBool::new(false);
 
@@ -77,7 +77,7 @@ pub(super) fn waited(event: Option<&Event>) {
 /// A launch without checks has run.
 pub(super) fn unchecked() {
     if let Some(mut checking) = used() {
-        checking.checker.trust(emulator::memory());
+        checking.checker.trust(emulated_memory::memory());
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn accessed(
     let Some(mut checking) = used().filter(|_| bytes > 0) else {
         // Nobody remembers which of its bytes: checks that begin later take all of them for written.
         if is_first {
-            emulator::memory().define(start);
+            emulated_memory::memory().define(start);
         }
         return Ok(());
     };
@@ -107,8 +107,10 @@ pub(super) fn accessed(
         }
         None => checking.streams.host(),
     };
-    let owner = emulator::memory().find(start).and_then(|it| it.device);
-    let memory = emulator::memory_of(owner.unwrap_or(0));
+    let owner = emulated_memory::memory()
+        .find(start)
+        .and_then(|it| it.device);
+    let memory = emulated_memory::memory_of(owner.unwrap_or(0));
     checking
         .checker
         .host(memory, operation, (start, bytes), direction)
@@ -123,7 +125,7 @@ pub(super) fn copied(
     (start, bytes): (u64, u64),
     direction: Direction,
 ) -> engine::check::Checked {
-    let contents = emulator::memory().find(start).map(|it| it.contents);
+    let contents = emulated_memory::memory().find(start).map(|it| it.contents);
     let contents = contents.unwrap_or(Contents::Defined);
     accessed(Some(order), (start, bytes), direction, contents)
 }

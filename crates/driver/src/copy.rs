@@ -9,7 +9,9 @@ use cust::sys;
 use engine::memory::Direction;
 
 use super::error::{checked, during};
-use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
+use super::{
+    DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home, reachable,
+};
 
 /// What copies are called in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
@@ -245,7 +247,7 @@ impl<'d> Stream<'d> {
 
     /// Waits until no copy reaches a peer's memory any more.
     pub(super) fn finish_copies_of(peer: &'static Home) -> Result<(), DriverError> {
-        match home::peer_context(peer).filter(|_| UNDER_WAY.load(Ordering::SeqCst) > 0) {
+        match reachable::peer_context(peer).filter(|_| UNDER_WAY.load(Ordering::SeqCst) > 0) {
             Some(context) => {
                 context.enter()?;
                 CurrentContext::synchronize().map_err(during("finish copies"))

@@ -7,7 +7,7 @@ use cuda_std::launch::{Slice, SliceMut};
 use engine::memory::{Contents, Direction};
 
 use super::checking::{self, Order};
-use super::emulator;
+use super::emulated_memory;
 use super::graph::Piece;
 use super::{DeviceValue, DriverError, Stream};
 
@@ -132,7 +132,7 @@ impl HostWork<'_> {
         direction: Direction,
     ) -> Result<(), DriverError> {
         let bytes = (len * size_of::<T>()) as u64;
-        let found = emulator::memory().find(start as u64);
+        let found = emulated_memory::memory().find(start as u64);
         let contents = found.map_or(Contents::Defined, |it| it.contents);
         let range = (start as u64, bytes);
         checking::accessed(Some(self.order), range, direction, contents)

@@ -14,7 +14,7 @@ use super::error::checked;
 use super::graph::Piece;
 use super::launch_attributes::Attributes;
 use super::replay::{Emulated, EmulatedPtx, Replay};
-use super::{DriverError, Emulation, Stream, home, launch_attributes};
+use super::{DriverError, Emulation, Stream, home, launch_attributes, reachable};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
 ///
@@ -269,7 +269,7 @@ impl<S: Signature> Prepared<'_, S> {
             .into_iter()
             .find_map(|memory| {
                 let named = Some((memory.parameter, memory.home?));
-                named.filter(|(_, of)| !home::reaches(self.home, of))
+                named.filter(|(_, of)| !reachable::reaches(self.home, of))
             });
         match other {
             Some((parameter, of)) => {

@@ -11,7 +11,7 @@ use super::gpu::Gpu;
 use super::launch::Blocks;
 use super::launch_attributes::Attributes;
 use super::replay::EmulatedPtx;
-use super::{Device, DriverError, LaunchConfig, Prepared, home, room};
+use super::{Device, DriverError, LaunchConfig, Prepared, home, resident_blocks};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -177,7 +177,11 @@ impl Device {
             return Ok(match &prepared.ptx {
                 Some(ptx) => {
                     let needs = ptx.needs(prepared.shape.dynamic_shared);
-                    room::blocks_at_once(self.properties.capability(), &needs, prepared.shape)?
+                    resident_blocks::blocks_at_once(
+                        self.properties.capability(),
+                        &needs,
+                        prepared.shape,
+                    )?
                 }
                 None => simt::most_blocks(prepared.shape),
             });
@@ -254,7 +258,7 @@ impl Device {
             limits.push((bound, format!("this kernel on {name}")));
         }
         if let Some(registers) = ptx.and_then(EmulatedPtx::registers) {
-            let bound = room::most_threads(self.properties.capability(), registers)?;
+            let bound = resident_blocks::most_threads(self.properties.capability(), registers)?;
             let by = format!("this kernel with {registers} registers per thread on {name}");
             limits.push((bound, by));
         }

@@ -44,7 +44,9 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::{DriverError, Emulation, Schedule};
+use engine::Schedule;
+
+use super::DriverError;
 
 /// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
 /// process that has it the emulator checks launches by default.
@@ -74,7 +76,7 @@ pub struct Record {
     pub tests: u64,
     /// Launches of kernels whose PTX the device does not have.
     pub refused: u64,
-    /// Launches whose [`Emulation`] switches off the checks.
+    /// Launches whose [`Emulation`](crate::Emulation) switches off the checks.
     pub unchecked: u64,
     /// Launches with checks, by kernel: its name, and of one that was loaded from a file that file's, as in
     /// `saxpy of nvcc.ptx`.
@@ -210,9 +212,20 @@ pub(super) fn limit(variable: &str) -> Option<u64> {
     is_kept().then(|| env::var(variable).ok()?.parse().ok())?
 }
 
-/// A launch begins.
-pub(super) fn begin(kernel: &dyn fmt::Display, emulation: &Emulation, has_ptx: bool) {
-    update(|own| own.begin(kernel.to_string(), emulation, has_ptx));
+/// How a launch is run.
+#[derive(Clone, Copy)]
+pub(super) enum Run<'a> {
+    /// Without checks.
+    Unchecked,
+    /// Not at all: checks take the kernel's PTX, which the device does not have.
+    WithoutPtx,
+    /// With checks, in this order.
+    Checked(&'a Schedule),
+}
+
+/// Records that a launch begins.
+pub(super) fn begin(kernel: &dyn fmt::Display, run: Run<'_>) {
+    update(|own| own.begin(kernel.to_string(), run));
 }
 
 /// A launch of this kernel has failed.
@@ -268,18 +281,21 @@ impl Own {
         }
     }
 
-    fn begin(&mut self, kernel: String, emulation: &Emulation, has_ptx: bool) {
-        if !emulation.is_checked {
-            self.record.unchecked += 1;
-            return;
-        }
-        if !has_ptx {
-            self.record.refused += 1;
-            return;
-        }
+    fn begin(&mut self, kernel: String, run: Run<'_>) {
+        let schedule = match run {
+            Run::Unchecked => {
+                self.record.unchecked += 1;
+                return;
+            }
+            Run::WithoutPtx => {
+                self.record.refused += 1;
+                return;
+            }
+            Run::Checked(schedule) => schedule,
+        };
         let launches = self.record.kernels.entry(kernel.clone()).or_default();
         launches.all += 1;
-        match &emulation.schedule {
+        match schedule {
             Schedule::InOrder => launches.in_order = true,
             &Schedule::Seeded(seed) => {
                 if launches.seeds == 0 {

@@ -1,4 +1,4 @@
-//! What the GPU holds at once whose limits the emulator keeps.
+//! The blocks that the emulated GPU holds at once, by its limits.
 
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, OccupancyError, WARP_THREADS};
 
