@@ -9,13 +9,10 @@ use cust::sys;
 use engine::memory::Direction;
 
 use super::error::{checked, during};
+use super::trace::{FROM_DEVICE, TO_DEVICE};
 use super::{
     DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home, reachable,
 };
-
-/// What copies are called in errors and traces.
-pub(super) const TO_DEVICE: &str = "copy to the device";
-pub(super) const FROM_DEVICE: &str = "copy from the device";
 
 /// Copies of all devices that nobody has waited for, so that they may be under way.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);

@@ -10,9 +10,10 @@ use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
+use super::capture::Piece;
 use super::error::checked;
-use super::graph::Piece;
 use super::launch_attributes::Attributes;
+use super::launch_config::Blocks;
 use super::replay::{Emulated, EmulatedPtx, Replay};
 use super::{DriverError, Emulation, Stream, home, launch_attributes, reachable};
 
@@ -67,13 +68,6 @@ pub struct Prepared<'d, S: Signature> {
     pub(super) ptx: Option<EmulatedPtx>,
     /// What is asked for beyond grid and block.
     pub(super) attributes: Attributes,
-}
-
-/// Whether the blocks of a grid may wait for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blocks {
-    Independent,
-    Cooperative,
 }
 
 impl<S: Signature> Prepared<'_, S> {

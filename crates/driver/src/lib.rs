@@ -89,13 +89,16 @@
 
 mod buffer;
 mod calls;
+mod capture;
 mod checking;
 mod choice;
+mod clusters;
 mod compiled;
 mod context;
 mod copy;
 mod counters;
 mod device;
+mod device_value;
 mod emulated_memory;
 mod emulation;
 mod emulator;
@@ -131,13 +134,14 @@ mod tensor_map;
 pub mod trace;
 mod whole_file;
 
-pub use buffer::{DeviceBuffer, DeviceValue};
+pub use buffer::DeviceBuffer;
 pub use calls::Calls;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use counters::Counters;
 pub use device::Device;
+pub use device_value::DeviceValue;
 pub use emulation::{Emulation, Schedule};
 pub use engine::{cores, count};
 pub use error::DriverError;

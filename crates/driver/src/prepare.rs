@@ -8,8 +8,8 @@ use engine::limits::Limits;
 
 use super::error::during;
 use super::gpu::Gpu;
-use super::launch::Blocks;
 use super::launch_attributes::Attributes;
+use super::launch_config::Blocks;
 use super::replay::EmulatedPtx;
 use super::{Device, DriverError, LaunchConfig, Prepared, home, resident_blocks};
 

@@ -16,7 +16,7 @@ use super::checking::{self, Order};
 use super::emulated_memory;
 use super::emulator::Kernels;
 use super::foreign_text::printable_lines;
-use super::launch::Blocks;
+use super::launch_config::Blocks;
 use super::panics::Recording;
 use super::record;
 use super::{DriverError, Emulation, resident_blocks};

@@ -289,6 +289,23 @@ mod tests {
     }
 
     #[test]
+    fn rows_name_the_kinds_that_all_processes_have_found() {
+        let found = |kind: &str| Launches {
+            failed: 1,
+            kinds: [(kind.to_owned(), 1)].into(),
+            ..launches(1, true, 0)
+        };
+        let ran = [
+            record("a", &[("x", found("race"))]),
+            record("b", &[("x", found("race"))]),
+            record("b", &[("x", found("leak")), ("y", launches(1, true, 0))]),
+        ];
+        let checked = Checked::new(ran.into(), Outcome::Failed);
+        let kinds: Vec<String> = checked.rows().into_iter().map(|row| row.kinds).collect();
+        assert_eq!(kinds, ["leak (1); race (2)", ""]);
+    }
+
+    #[test]
     fn a_wrong_result_is_not_told_as_nothing() {
         let clean = record("a", &[("x", launches(3, true, 2))]);
         let checked = Checked::new(vec![clean], Outcome::Failed);
