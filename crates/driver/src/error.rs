@@ -36,6 +36,8 @@ use crate::finding::Finding;
 /// let prepared = device.prepare(shift::entry(), LaunchConfig::linear(4, 256))?;
 /// let error = prepared.run(&Stream::new(&device)?, (x.slice(..), y.slice_mut(..))).expect_err("x[4]");
 /// assert!(error.is_finding() && !error.is_endless() && !error.wants_cooperation());
+/// // A panic is the thread's own; the checks have found nothing.
+/// assert!(error.finding().is_none());
 /// let DriverError::Emulated { error: LaunchError::Panicked { thread, .. }, .. } = error else {
 ///     panic!("{error}");
 /// };

@@ -15,7 +15,37 @@ pub(super) type Work =
     Arc<dyn Fn(&HostWork<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// The memory of an emulated device, as work of the host reaches it in the order of a stream.
-/// [`Stream::host_work`](super::Stream::host_work) has an example.
+/// [`Stream::host_work`](super::Stream::host_work) lends it.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, HostWork, Stream};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let mut x = device.buffer_filled(4, 1u32)?;
+/// let stream = Stream::new(&device)?;
+/// let (address, len) = (x.slice_mut(..).as_ptr() as usize, x.len());
+/// let graph = stream.capture(|| {
+///     stream.host_work(move |memory: &HostWork<'_>| {
+///         let x = std::ptr::with_exposed_provenance_mut::<u32>(address);
+///         let mut values = [0; 4];
+///         // SAFETY: the buffer has these elements, and lives until the last replay.
+///         unsafe {
+///             memory.read(&cuda_std::launch::Slice::from_raw(x, len), &mut values)?;
+///             memory.write(&values.map(|it| 2 * it), &cuda_std::launch::SliceMut::from_raw(x, len))?;
+///         }
+///         Ok(())
+///     })
+/// })?;
+/// for _ in 0..3 {
+///     // SAFETY: as above.
+///     unsafe { graph.launch(&stream) }?;
+/// }
+/// stream.synchronize()?;
+/// assert_eq!(x.to_vec()?, [8; 4]);
+/// // It is no launch.
+/// assert_eq!(graph.launches(), 0);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 pub struct HostWork<'s> {
     order: &'s Order,
 }

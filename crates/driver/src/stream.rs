@@ -208,34 +208,16 @@ impl Stream<'_> {
     /// Has the host do `work` when the stream, which is an emulated device's, comes to it: now, or at each replay of the
     /// graph that captures it. It takes the place of what a library puts into a GPU's stream.
     ///
+    /// [`HostWork`] has an example that reaches memory.
+    ///
     /// ```
-    /// use ridgepoint_driver::{Device, DeviceChoice, HostWork, Stream};
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Stream};
     ///
     /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-    /// let mut x = device.buffer_filled(4, 1u32)?;
     /// let stream = Stream::new(&device)?;
-    /// let (address, len) = (x.slice_mut(..).as_ptr() as usize, x.len());
-    /// let graph = stream.capture(|| {
-    ///     stream.host_work(move |memory: &HostWork<'_>| {
-    ///         let x = std::ptr::with_exposed_provenance_mut::<u32>(address);
-    ///         let mut values = [0; 4];
-    ///         // SAFETY: the buffer has these elements, and lives until the last replay.
-    ///         unsafe {
-    ///             memory.read(&cuda_std::launch::Slice::from_raw(x, len), &mut values)?;
-    ///             memory.write(&values.map(|it| 2 * it), &cuda_std::launch::SliceMut::from_raw(x, len))?;
-    ///         }
-    ///         Ok(())
-    ///     })
-    /// })?;
-    /// for _ in 0..3 {
-    ///     // SAFETY: as above.
-    ///     unsafe { graph.launch(&stream) }?;
-    /// }
-    /// stream.synchronize()?;
-    /// assert_eq!(x.to_vec()?, [8; 4]);
-    /// // It is no launch.
-    /// assert_eq!(graph.launches(), 0);
-    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// let error = stream.host_work(|_| Err("no data".into())).expect_err("it has failed");
+    /// assert!(matches!(&error, DriverError::HostWork(why) if why.to_string() == "no data"));
+    /// # Ok::<(), DriverError>(())
     /// ```
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub struct Options {
     pub steps: u64,
     /// How long the launch may take; none: until it ends.
     pub time: Option<Duration>,
-    /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`]:
+    /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`](crate::LaunchError::Found):
     /// at barriers of the block and where lanes of a warp meet.
     pub divergence: bool,
     /// How many blocks may have begun and not ended, on all cores together: what the GPU holds; `u64::MAX` for
