@@ -1,95 +1,12 @@
-//! The packages and the library's modules as docs/architecture.md lists them: which of them know which, who prints, and
-//! which words pages share with verdicts.
+//! What docs/architecture.md says of packages and of the library's modules: which there are, which packages know which, who
+//! prints, and which words pages share with verdicts. Which modules know which is in `layers.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Node};
 use ridgepoint::model::{Limit, Situation};
-
-/// Modules of the library, and what their sources do not name. Whoever adds a name here has found one
-/// more arrow that points one way.
-const STRANGERS: [(&str, &[&str]); 17] = [
-    (
-        "model",
-        &[
-            "crate::driver",
-            "ridgepoint_driver",
-            "crate::report",
-            "crate::sweep",
-            "crate::workload",
-        ],
-    ),
-    ("measure", &["crate::report", "crate::compare"]),
-    ("ceilings", &["crate::report", "crate::sweep"]),
-    (
-        "links",
-        &["crate::report", "crate::sweep", "crate::workload"],
-    ),
-    (
-        "embedded",
-        &["crate::report", "crate::sweep", "crate::ceilings"],
-    ),
-    ("check", &["crate::report", "crate::ceilings"]),
-    (
-        "workload",
-        &["crate::report", "crate::compare", "crate::ceilings"],
-    ),
-    ("sweep", &["crate::report", "crate::compare"]),
-    (
-        "study",
-        &["crate::report", "crate::compare", "crate::sweep"],
-    ),
-    (
-        "compare",
-        &["crate::report", "crate::sweep", "crate::workload"],
-    ),
-    (
-        "kernels",
-        &["crate::report", "crate::sweep", "crate::workload"],
-    ),
-    (
-        "standalone",
-        &["crate::report", "crate::sweep", "crate::workload"],
-    ),
-    (
-        "profile",
-        &["crate::report", "crate::sweep", "crate::workload"],
-    ),
-    ("trace", &["crate::report", "crate::sweep"]),
-    (
-        "table",
-        &[
-            "crate::compare",
-            "crate::driver",
-            "crate::report",
-            "crate::sweep",
-            "crate::workload",
-        ],
-    ),
-    (
-        "vector",
-        &[
-            "crate::compare",
-            "crate::report",
-            "crate::study",
-            "crate::sweep",
-            "crate::workload",
-        ],
-    ),
-    (
-        "report",
-        &[
-            "crate::check",
-            "crate::profile",
-            "crate::standalone",
-            "crate::study",
-            "crate::trace",
-            "crate::vector",
-        ],
-    ),
-];
 
 /// Packages of this workspace, and what none of their dependencies is: of the driver what measures and
 /// draws, of the library what a terminal needs.
@@ -272,86 +189,6 @@ fn lines_with(folder: &Path, words: &[&str], but: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn modules_know_no_others_than_they_should() {
-    for (module, strangers) in STRANGERS {
-        let found = lines_with(&library().join(module), strangers, &[]);
-        assert!(found.is_empty(), "{found:#?}");
-    }
-}
-
-/// The modules of a library, and which others the code of each names.
-fn arrows(library: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let modules = folders(library);
-    let named = |module: &String| {
-        let code = sources(&library.join(module));
-        let words = code.iter().flat_map(|(_, text)| names_of_crate(text));
-        let others = words.filter(|it| it != module && modules.contains(it));
-        others.collect()
-    };
-    modules.iter().map(|it| (it.clone(), named(it))).collect()
-}
-
-/// What code names right below the crate: `crate::a` and `crate::{a, b::C}`, but not in comments.
-fn names_of_crate(text: &str) -> Vec<String> {
-    let lines = text.lines();
-    let code: Vec<&str> = lines
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect();
-    let code = code.join("\n");
-    let mut names = Vec::new();
-    for (at, word) in code.match_indices("crate::") {
-        let rest = &code[at + word.len()..];
-        let list = match rest.strip_prefix('{') {
-            Some(list) => list.split('}').next().unwrap_or_default(),
-            None => rest,
-        };
-        let parts: Vec<&str> = match rest.starts_with('{') {
-            true => list.split(',').collect(),
-            false => vec![list],
-        };
-        names.extend(parts.into_iter().map(|part| {
-            let name = part.trim_start().chars();
-            name.take_while(|it| it.is_alphanumeric() || *it == '_')
-                .collect()
-        }));
-    }
-    names
-}
-
-/// The modules that are left when those are taken away, again and again, that name none of the others.
-fn in_circles(mut arrows: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    loop {
-        let left: BTreeSet<String> = arrows.keys().cloned().collect();
-        arrows.retain(|_, named| !named.is_disjoint(&left));
-        if arrows.len() == left.len() {
-            return left.into_iter().collect();
-        }
-    }
-}
-
-#[test]
-fn modules_do_not_know_each_other_in_a_circle() {
-    let arrows = arrows(&library());
-    assert!(
-        arrows.len() > 10 && arrows["report"].contains("table"),
-        "{arrows:?}"
-    );
-    let circle = in_circles(arrows.clone());
-    assert!(circle.is_empty(), "{circle:?} of {arrows:#?}");
-    // The model would know the workloads, which know it.
-    let mut planted = arrows;
-    let model = planted.get_mut("model").expect("a module");
-    model.extend(names_of_crate(
-        "use crate::{\n    table, workload::Case,\n};\n// crate::sweep\n",
-    ));
-    let found = in_circles(planted);
-    assert!(
-        found.contains(&"model".to_owned()) && found.contains(&"workload".to_owned()),
-        "{found:?}"
-    );
-}
-
-#[test]
 fn one_place_prints_and_the_command_line_alone_knows_clap() {
     for (folder, words, but) in WITHOUT_WORDS {
         let found = lines_with(&tree().join(folder), words, but);
@@ -363,7 +200,7 @@ fn one_place_prints_and_the_command_line_alone_knows_clap() {
 }
 
 #[test]
-fn a_module_that_names_a_stranger_or_prints_is_found() {
+fn a_word_that_must_not_stand_in_a_module_is_found() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     fs::create_dir(path.join("inner")).expect("a folder");
@@ -421,8 +258,6 @@ fn the_page_lists_every_module_and_every_package() {
             "{below}"
         );
     }
-    let named = STRANGERS.map(|(module, _)| module.to_owned());
-    assert_eq!(BTreeSet::from(named), folders(&library()));
     for package in folders(&tree().join("crates")) {
         let is_listed = |line: &str| line.starts_with(&format!("crates/{package}"));
         assert!(page.lines().any(is_listed), "crates/{package}");

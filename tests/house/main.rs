@@ -2,6 +2,7 @@
 
 mod architecture;
 mod examples_of_items;
+mod layers;
 mod style;
 #[path = "../support/mod.rs"]
 mod support;

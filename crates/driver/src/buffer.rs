@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytemuck::Pod;
 use cuda_std::launch::{Home, Slice, SliceMut};
 use cust::context::CurrentContext;
 use cust::error::CudaError;
@@ -16,23 +15,7 @@ use super::checking::Order;
 use super::context::Owned;
 use super::emulator::Emulated;
 use super::error::{checked, during};
-use super::{Device, DriverError};
-
-/// A type whose values can lie in device memory: plain data, any bit pattern of which is a value.
-///
-/// ```
-/// use ridgepoint_driver::{Device, DeviceBuffer, DeviceChoice, DeviceValue, DriverError};
-///
-/// fn twice<T: DeviceValue>(device: &Device, values: &[T]) -> Result<DeviceBuffer<T>, DriverError> {
-///     device.buffer_from(&[values, values].concat())
-/// }
-///
-/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-/// assert_eq!(twice(&device, &[1u8, 2])?.to_vec()?, [1, 2, 1, 2]);
-/// # Ok::<(), DriverError>(())
-/// ```
-pub trait DeviceValue: Pod {}
-impl<T: Pod> DeviceValue for T {}
+use super::{Device, DeviceValue, DriverError};
 
 /// Elements in the memory of a device.
 ///

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use engine::check::{Event, Known, Stream, Turn, Turns};
 use engine::memory::{Contents, Direction};
 
-use super::emulator;
+use super::emulated_memory;
 
 static IS_USED: AtomicBool = AtomicBool::new(false);
 
@@ -77,26 +77,26 @@ pub(super) fn waited(event: Option<&Event>) {
 /// A launch without checks has run.
 pub(super) fn unchecked() {
     if let Some(mut checking) = used() {
-        checking.checker.trust(emulator::memory());
+        checking.checker.trust(emulated_memory::memory());
     }
 }
 
 /// The host, or a copy in a stream, reaches bytes of a buffer.
 ///
 /// # Errors
-/// A kernel, of another stream or not waited for, may use those bytes at the same time: the finding in
-/// words, for [`DriverError::HostAccess`](super::DriverError::HostAccess).
+/// A kernel, of another stream or not waited for, may use those bytes at the same time: the finding, for
+/// [`DriverError::HostAccess`](super::DriverError::HostAccess).
 pub(super) fn accessed(
     order: Option<&Order>,
     (start, bytes): (u64, u64),
     direction: Direction,
     contents: Contents,
-) -> Result<(), String> {
+) -> engine::check::Checked {
     let is_first = contents == Contents::Undefined && direction == Direction::Write;
     let Some(mut checking) = used().filter(|_| bytes > 0) else {
         // Nobody remembers which of its bytes: checks that begin later take all of them for written.
         if is_first {
-            emulator::memory().define(start);
+            emulated_memory::memory().define(start);
         }
         return Ok(());
     };
@@ -107,12 +107,13 @@ pub(super) fn accessed(
         }
         None => checking.streams.host(),
     };
-    let owner = emulator::memory().find(start).and_then(|it| it.device);
-    let memory = emulator::memory_of(owner.unwrap_or(0));
-    let checked = checking
+    let owner = emulated_memory::memory()
+        .find(start)
+        .and_then(|it| it.device);
+    let memory = emulated_memory::memory_of(owner.unwrap_or(0));
+    checking
         .checker
-        .host(memory, operation, (start, bytes), direction);
-    checked.map_err(|finding| finding.to_string())
+        .host(memory, operation, (start, bytes), direction)
 }
 
 /// A copy in a stream, between devices, reaches bytes.
@@ -123,8 +124,8 @@ pub(super) fn copied(
     order: &Order,
     (start, bytes): (u64, u64),
     direction: Direction,
-) -> Result<(), String> {
-    let contents = emulator::memory().find(start).map(|it| it.contents);
+) -> engine::check::Checked {
+    let contents = emulated_memory::memory().find(start).map(|it| it.contents);
     let contents = contents.unwrap_or(Contents::Defined);
     accessed(Some(order), (start, bytes), direction, contents)
 }

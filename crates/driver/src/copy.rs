@@ -9,11 +9,10 @@ use cust::sys;
 use engine::memory::Direction;
 
 use super::error::{checked, during};
-use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
-
-/// The names of copies in errors and traces.
-pub(super) const TO_DEVICE: &str = "copy to the device";
-pub(super) const FROM_DEVICE: &str = "copy from the device";
+use super::trace::{FROM_DEVICE, TO_DEVICE};
+use super::{
+    DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home, reachable,
+};
 
 /// Copies of all devices that nobody has waited for, so that they may be under way.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
@@ -245,7 +244,7 @@ impl<'d> Stream<'d> {
 
     /// Waits until no copy reaches a peer's memory any more.
     pub(super) fn finish_copies_of(peer: &'static Home) -> Result<(), DriverError> {
-        match home::peer_context(peer).filter(|_| UNDER_WAY.load(Ordering::SeqCst) > 0) {
+        match reachable::peer_context(peer).filter(|_| UNDER_WAY.load(Ordering::SeqCst) > 0) {
             Some(context) => {
                 context.enter()?;
                 CurrentContext::synchronize().map_err(during("finish copies"))

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::Module;
 use engine::count::{Counts, Tallied};
-use engine::memory::{Contents, Direction, Label, Memory, OutOfMemory};
+use engine::memory::{Contents, Direction, Label, OutOfMemory};
 use occupancy::{ComputeCapability, OccupancyError};
 
 use super::checking::{self, Order};
+use super::emulated_memory::{memory, memory_of};
 use super::image::{File, Image};
 use super::origin::Origin;
 use super::panics::{Panics, Recording};
@@ -39,22 +40,6 @@ pub(super) fn properties(
         limits: Limits::of(capability)?,
         gpu: None,
     })
-}
-
-/// The memory of emulated device 0, which knows that of the others, too: all have addresses of their own.
-pub(super) fn memory() -> &'static Arc<Memory> {
-    memory_of(0)
-}
-
-/// The memory of the emulated device of this number.
-pub(super) fn memory_of(number: u32) -> &'static Arc<Memory> {
-    static ALL: LazyLock<Vec<Arc<Memory>>> = LazyLock::new(|| {
-        let first = Memory::default();
-        let all = 0..DeviceChoice::EMULATORS;
-        all.map(|number| Arc::new(first.of_device(number)))
-            .collect()
-    });
-    &ALL[number as usize]
 }
 
 /// Bytes of the emulated device's memory.

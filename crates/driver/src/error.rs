@@ -4,15 +4,18 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use cuda_loader::DriverError as LoadError;
-use cust::error::CudaError;
-use cust::sys::CUresult;
-use occupancy::OccupancyError;
+use crate::LaunchError;
+use crate::errors::{
+    CUresult, CudaError, CuptiError, ExecutionError, LibraryError, LimitError, LoadError,
+    OccupancyError, Panic,
+};
+use crate::finding::Finding;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
 ///
 /// ```
 /// use cuda_std::prelude::*;
+/// use ridgepoint_driver::errors::LimitError;
 /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, LaunchError, Stream};
 ///
 /// #[kernel]
@@ -26,13 +29,15 @@ use occupancy::OccupancyError;
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// let error = device.prepare(shift::entry(), LaunchConfig::linear(4, 2048)).err().expect("too large");
 /// // "shift: block of 2048 threads; CPU emulator (16 cores) allows 1 to 1024"
-/// assert!(matches!(error, DriverError::Block { actual: 2048, limit: 1024, .. }));
+/// assert!(matches!(error, DriverError::Limit(LimitError::Block { actual: 2048, limit: 1024, .. })));
 /// assert!(!error.is_finding());
 ///
 /// let (x, mut y) = (device.buffer_zeroed(4)?, device.buffer_zeroed(4)?);
 /// let prepared = device.prepare(shift::entry(), LaunchConfig::linear(4, 256))?;
 /// let error = prepared.run(&Stream::new(&device)?, (x.slice(..), y.slice_mut(..))).expect_err("x[4]");
 /// assert!(error.is_finding() && !error.is_endless() && !error.wants_cooperation());
+/// // A panic is the thread's own; the checks have found nothing.
+/// assert!(error.finding().is_none());
 /// let DriverError::Emulated { error: LaunchError::Panicked { thread, .. }, .. } = error else {
 ///     panic!("{error}");
 /// };
@@ -45,7 +50,7 @@ use occupancy::OccupancyError;
 pub enum DriverError {
     /// The driver's library is not installed.
     #[error("{0}")]
-    NoDriver(LoadError),
+    NoDriver(LibraryError),
 
     /// The driver is there and finds no GPU.
     #[error("the CUDA driver is installed but finds no GPU")]
@@ -104,7 +109,7 @@ pub enum DriverError {
         /// The PTX's architecture.
         arch: u32,
         /// The statement that it does not understand.
-        error: engine::LoadError,
+        error: LoadError,
     },
 
     /// The report on the registers that kernels need cannot be read.
@@ -191,7 +196,7 @@ pub enum DriverError {
         /// The device's name.
         device: String,
         /// The statement that it does not understand.
-        error: engine::LoadError,
+        error: LoadError,
     },
 
     /// The emulator was given a cubin.
@@ -203,44 +208,9 @@ pub enum DriverError {
         device: String,
     },
 
-    /// A block holds no thread, or more than the device or the kernel allows.
-    #[error("{kernel}: block of {actual} threads; {limited_by} allows 1 to {limit}")]
-    Block {
-        /// The kernel.
-        kernel: &'static str,
-        /// Threads of the block asked for.
-        actual: u64,
-        /// The most that is allowed.
-        limit: u32,
-        /// The resource that allows no more.
-        limited_by: String,
-    },
-
-    /// A block is longer in one dimension than the device allows.
-    #[error("{kernel}: block of {actual} threads in {axis}; {device} allows 1 to {limit}")]
-    BlockExtent {
-        /// The kernel.
-        kernel: &'static str,
-        /// The dimension.
-        axis: char,
-        /// Threads asked for.
-        actual: u32,
-        /// The most that is allowed.
-        limit: u32,
-        /// The device's name.
-        device: String,
-    },
-
-    /// A kernel that is made for one block was given another.
-    #[error("{kernel}: block of {actual:?} threads; the kernel requires {required:?}")]
-    RequiredBlock {
-        /// The kernel.
-        kernel: &'static str,
-        /// The block asked for, x, y, z.
-        actual: [u32; 3],
-        /// The shape that `#[kernel(block = ..)]` or the PTX's `.reqntid` says.
-        required: [u32; 3],
-    },
+    /// A launch asks for more than the device or the kernel allows, or for another block than the kernel is made for.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
 
     /// A signature is not that of the kernel's PTX: the emulator knows both.
     #[error(
@@ -253,39 +223,6 @@ pub enum DriverError {
         signature: Vec<u64>,
         /// Bytes of each, as the PTX has them.
         ptx: Vec<u64>,
-    },
-
-    /// A block would have more shared memory than there is.
-    #[error(
-        "{kernel}: {actual} bytes of dynamic shared memory; {device} allows {limit} beside the \
-         kernel's own {own}"
-    )]
-    SharedMemory {
-        /// The kernel.
-        kernel: &'static str,
-        /// Bytes asked for.
-        actual: u32,
-        /// The most that is allowed.
-        limit: u32,
-        /// Bytes that the kernel declares itself.
-        own: u32,
-        /// The device's name.
-        device: String,
-    },
-
-    /// The grid is empty or too large.
-    #[error("{kernel}: grid of {actual} blocks in {axis}; {device} allows 1 to {limit}")]
-    Grid {
-        /// The kernel.
-        kernel: &'static str,
-        /// The dimension.
-        axis: char,
-        /// The grid asked for.
-        actual: u64,
-        /// The most that the device allows.
-        limit: u32,
-        /// The device's name.
-        device: String,
     },
 
     /// There is too little memory.
@@ -304,14 +241,14 @@ pub enum DriverError {
     Emulated {
         /// The kernel.
         kernel: &'static str,
-        /// The emulator's error.
-        error: simt::LaunchError,
+        /// The error of the emulator.
+        error: LaunchError,
     },
 
     /// The host, or a copy, reaches memory that a kernel may use at the same time: found by the emulator's
     /// checks.
     #[error("on the emulator: {0}")]
-    HostAccess(String),
+    HostAccess(Box<Finding>),
 
     /// The host's work in a stream of the emulator failed.
     #[error("{0}")]
@@ -335,7 +272,7 @@ pub enum DriverError {
 
     /// A kernel failed on the emulator, which ran its PTX.
     #[error("on the emulator: {0}")]
-    Engine(Box<engine::LaunchError>),
+    Engine(Box<ExecutionError>),
 
     /// A cooperative launch has more blocks than run at once.
     #[error("{kernel}: cooperative grid of {actual} blocks; {device} runs {limit} at once")]
@@ -398,7 +335,7 @@ pub enum DriverError {
         /// The operation: it need not have been about that kernel.
         operation: &'static str,
         /// Place, block, thread, and what was wrong.
-        panic: cuda_loader::Panic,
+        panic: Panic,
     },
 
     /// A call of the driver failed.
@@ -412,11 +349,11 @@ pub enum DriverError {
 
     /// CUPTI, which times the device's work, is not available.
     #[error("no CUPTI: {0}")]
-    Cupti(cupti::Error),
+    Cupti(CuptiError),
 
     /// The hardware's counters cannot be read.
     #[error("cannot read hardware counters: {0}")]
-    Counters(cupti::Error),
+    Counters(CuptiError),
 
     /// Another error of the driver.
     #[error("{operation}: {error:?} ({error})")]
@@ -429,15 +366,29 @@ pub enum DriverError {
 }
 
 impl DriverError {
+    /// The finding of the emulator's checks: what is wrong, where and by whom. [`finding`](crate::finding) has an example.
+    /// `None` of any other error; a thread that failed by itself, such as by a trap, is [`DriverError::Engine`] or
+    /// [`DriverError::Emulated`] without one.
+    pub fn finding(&self) -> Option<&Finding> {
+        match self {
+            DriverError::Engine(error) => match &**error {
+                ExecutionError::Found { finding, .. } => Some(finding),
+                _ => None,
+            },
+            DriverError::HostAccess(finding) => Some(finding),
+            _ => None,
+        }
+    }
+
     /// Whether a launch ran and its threads did what they must not: anything else is the launch's own
     /// fault, or this machine's.
     pub fn is_finding(&self) -> bool {
         match self {
             DriverError::Engine(error) => matches!(
                 **error,
-                engine::LaunchError::Thread { .. }
-                    | engine::LaunchError::Unfinished { .. }
-                    | engine::LaunchError::Found { .. }
+                ExecutionError::Thread { .. }
+                    | ExecutionError::Unfinished { .. }
+                    | ExecutionError::Found { .. }
             ),
             DriverError::Emulated { .. }
             | DriverError::HostAccess(_)

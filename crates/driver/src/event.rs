@@ -5,14 +5,15 @@ use std::ptr;
 use std::time::Instant;
 
 use cuda_std::launch::Home;
+use cust::stream::Stream as CudaStream;
 use cust::sys::{self, CUevent, CUresult, CUstream};
 
 use engine::check;
 
-use super::checking;
+use super::checking::{self, Order};
 use super::context::{Context, Owned};
 use super::error::checked;
-use super::{DriverError, Stream, home};
+use super::{DriverError, home};
 
 /// A place in a stream. An event of [`Stream::record`](super::Stream::record) has the time at which
 /// the device came there. Any thread may wait for it.
@@ -102,10 +103,16 @@ impl Event<'_> {
         })
     }
 
-    /// Makes the further work of a stream wait for this event.
-    pub(super) fn hold(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
+    /// Makes the further work of a GPU's stream, or of an emulated one with this order, wait for this event. `on` is the
+    /// stream's device.
+    pub(super) fn hold(
+        &self,
+        on: &'static Home,
+        cuda: Option<&Owned<CudaStream>>,
+        order: &Order,
+    ) -> Result<(), DriverError> {
         const OPERATION: &str = "make a stream wait";
-        match (&self.kind, &stream.cuda) {
+        match (&self.kind, cuda) {
             (Kind::Cuda(event), Some(cuda)) => {
                 let stream = cuda.enter()?.as_inner();
                 // SAFETY: both are alive; the driver keeps what it needs of the event, which may be
@@ -115,13 +122,10 @@ impl Event<'_> {
                 })
             }
             (Kind::Host(_, event), None) => {
-                cuda_loader::pass("cuStreamWaitEvent", || stream.order.wait(event.as_ref()));
+                cuda_loader::pass("cuStreamWaitEvent", || order.wait(event.as_ref()));
                 Ok(())
             }
-            _ => {
-                let (on, what) = (stream.device.home, "the event");
-                Err(home::other(OPERATION, on, what, self.home))
-            }
+            _ => Err(home::other(OPERATION, on, "the event", self.home)),
         }
     }
 

@@ -5,48 +5,12 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use cuda_std::launch::{Home, Signature};
-use cust::sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureMode};
+use cust::sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstreamCaptureMode};
 
-use super::checking::Order;
+use super::capture::{Captured, Piece};
 use super::context::Owned;
 use super::error::checked;
-use super::host_work::{self, Work};
-use super::replay::Replay;
 use super::{DriverError, Prepared, Stream, home};
-
-/// The launches that a stream has been asked for since its capture began.
-#[derive(Default)]
-pub(super) struct Captured {
-    /// Those of a GPU.
-    kernels: Vec<CUgraphNode>,
-    /// Those of the emulator, and what the host does between.
-    pieces: Vec<Piece>,
-}
-
-/// A piece of work that a graph of the emulator replays.
-pub(super) enum Piece {
-    Launch(Replay),
-    Work(Work),
-}
-
-impl Piece {
-    /// # Safety
-    /// As for the launch that was captured.
-    unsafe fn run(&self, order: &Order) -> Result<(), DriverError> {
-        match self {
-            // SAFETY: the caller's contract.
-            Piece::Launch(replay) => unsafe { replay.run(order) },
-            Piece::Work(work) => host_work::run(work, order),
-        }
-    }
-
-    fn launch(&mut self) -> Option<&mut Replay> {
-        match self {
-            Piece::Launch(replay) => Some(replay),
-            Piece::Work(_) => None,
-        }
-    }
-}
 
 /// Launches that were captured from a stream, ready to be put into one all at once: the driver
 /// prepares them once, and a replay costs the host one call. One thread has it at a time.
@@ -229,34 +193,6 @@ impl Drop for Capture<'_, '_> {
 }
 
 impl Captured {
-    /// Remembers what the emulator replays.
-    pub(super) fn add(&mut self, piece: Piece) {
-        self.pieces.push(piece);
-    }
-
-    /// Remembers the launch that has just been put into the capturing stream.
-    pub(super) fn add_last_of(&mut self, stream: CUstream) -> Result<(), DriverError> {
-        let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        let (mut dependencies, mut count) = (ptr::null(), 0);
-        // SAFETY: the stream is alive, and all others are places to write to or null.
-        checked("look at a capture", unsafe {
-            sys::cuStreamGetCaptureInfo_v2(
-                stream,
-                &mut status,
-                ptr::null_mut(),
-                ptr::null_mut(),
-                &mut dependencies,
-                &mut count,
-            )
-        })?;
-        // What comes next depends on the launch alone.
-        if count == 1 {
-            // SAFETY: the driver says that there is one, which lives as long as the capture.
-            self.kernels.push(unsafe { *dependencies });
-        }
-        Ok(())
-    }
-
     /// Ends the stream's capture, and makes it ready to be launched.
     fn end(self, stream: &Stream<'_>) -> Result<Kind, DriverError> {
         let Some(cuda) = &stream.cuda else {

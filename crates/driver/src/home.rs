@@ -1,17 +1,16 @@
-//! Which device something belongs to, and which devices reach each other's memory.
+//! The device that something belongs to.
 //!
 //! A device is where the memory is: a GPU, however often it is opened, or an emulated device of one
 //! number, of which there may be as many `Device`s.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
 use cuda_std::launch::Home;
 use cust::sys::CUcontext;
 
 use super::DriverError;
-use super::context::Context;
 
 /// The home of all that the emulated device of this number has.
 pub(super) fn emulator(number: u32) -> &'static Home {
@@ -50,41 +49,6 @@ pub(super) fn context_of(home: &'static Home) -> Option<CUcontext> {
     let contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let (_, address) = contexts.iter().find(|(other, _)| *other == home)?;
     Some(std::ptr::with_exposed_provenance_mut(*address))
-}
-
-/// Devices whose kernels may use the memory of another.
-struct Peers {
-    /// Who reaches whose memory.
-    pairs: Vec<(&'static Home, &'static Home)>,
-    /// The contexts of GPUs that reach each other: what one allows another goes with either.
-    contexts: Vec<Context>,
-}
-
-static PEERS: RwLock<Peers> = RwLock::new(Peers {
-    pairs: Vec::new(),
-    contexts: Vec::new(),
-});
-
-/// Whether kernels of `on` may use the memory of `of`.
-pub(super) fn reaches(on: &'static Home, of: &'static Home) -> bool {
-    let peers = || PEERS.read().unwrap_or_else(PoisonError::into_inner);
-    on == of || peers().pairs.contains(&(on, of))
-}
-
-/// The context of a GPU whose memory another reaches.
-pub(super) fn peer_context(of: &'static Home) -> Option<Context> {
-    let peers = PEERS.read().unwrap_or_else(PoisonError::into_inner);
-    peers.contexts.iter().find(|it| it.home == of).cloned()
-}
-
-/// From now on kernels of `on` may use the memory of `of`. The contexts stay until the process ends.
-pub(super) fn allow(on: &'static Home, of: &'static Home, contexts: &[&Context]) {
-    let mut peers = PEERS.write().unwrap_or_else(PoisonError::into_inner);
-    if peers.pairs.contains(&(on, of)) {
-        return;
-    }
-    peers.pairs.push((on, of));
-    peers.contexts.extend(contexts.iter().map(|&it| it.clone()));
 }
 
 /// Refuses an operation on one device with what is of another.

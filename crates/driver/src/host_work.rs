@@ -7,71 +7,47 @@ use cuda_std::launch::{Slice, SliceMut};
 use engine::memory::{Contents, Direction};
 
 use super::checking::{self, Order};
-use super::emulator;
-use super::graph::Piece;
-use super::{DeviceValue, DriverError, Stream};
+use super::emulated_memory;
+use super::{DeviceValue, DriverError};
 
 /// The host's work each time that the stream comes to it.
 pub(super) type Work =
     Arc<dyn Fn(&HostWork<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync>;
 
 /// The memory of an emulated device, as work of the host reaches it in the order of a stream.
-/// [`Stream::host_work`] has an example.
+/// [`Stream::host_work`](super::Stream::host_work) lends it.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, HostWork, Stream};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let mut x = device.buffer_filled(4, 1u32)?;
+/// let stream = Stream::new(&device)?;
+/// let (address, len) = (x.slice_mut(..).as_ptr() as usize, x.len());
+/// let graph = stream.capture(|| {
+///     stream.host_work(move |memory: &HostWork<'_>| {
+///         let x = std::ptr::with_exposed_provenance_mut::<u32>(address);
+///         let mut values = [0; 4];
+///         // SAFETY: the buffer has these elements, and lives until the last replay.
+///         unsafe {
+///             memory.read(&cuda_std::launch::Slice::from_raw(x, len), &mut values)?;
+///             memory.write(&values.map(|it| 2 * it), &cuda_std::launch::SliceMut::from_raw(x, len))?;
+///         }
+///         Ok(())
+///     })
+/// })?;
+/// for _ in 0..3 {
+///     // SAFETY: as above.
+///     unsafe { graph.launch(&stream) }?;
+/// }
+/// stream.synchronize()?;
+/// assert_eq!(x.to_vec()?, [8; 4]);
+/// // It is no launch.
+/// assert_eq!(graph.launches(), 0);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 pub struct HostWork<'s> {
     order: &'s Order,
-}
-
-impl Stream<'_> {
-    /// Has the host do `work` when the stream, which is an emulated device's, comes to it: now, or at each replay of the
-    /// graph that captures it. It takes the place of what a library puts into a GPU's stream.
-    ///
-    /// ```
-    /// use ridgepoint_driver::{Device, DeviceChoice, HostWork, Stream};
-    ///
-    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-    /// let mut x = device.buffer_filled(4, 1u32)?;
-    /// let stream = Stream::new(&device)?;
-    /// let (address, len) = (x.slice_mut(..).as_ptr() as usize, x.len());
-    /// let graph = stream.capture(|| {
-    ///     stream.host_work(move |memory: &HostWork<'_>| {
-    ///         let x = std::ptr::with_exposed_provenance_mut::<u32>(address);
-    ///         let mut values = [0; 4];
-    ///         // SAFETY: the buffer has these elements, and lives until the last replay.
-    ///         unsafe {
-    ///             memory.read(&cuda_std::launch::Slice::from_raw(x, len), &mut values)?;
-    ///             memory.write(&values.map(|it| 2 * it), &cuda_std::launch::SliceMut::from_raw(x, len))?;
-    ///         }
-    ///         Ok(())
-    ///     })
-    /// })?;
-    /// for _ in 0..3 {
-    ///     // SAFETY: as above.
-    ///     unsafe { graph.launch(&stream) }?;
-    /// }
-    /// stream.synchronize()?;
-    /// assert_eq!(x.to_vec()?, [8; 4]);
-    /// // It is no launch.
-    /// assert_eq!(graph.launches(), 0);
-    /// # Ok::<(), ridgepoint_driver::DriverError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`DriverError::HostWork`]: the work failed, at a replay as the error of
-    /// [`Graph::launch`](super::Graph::launch); [`DriverError::NotEmulated`]: the stream is a GPU's.
-    pub fn host_work(
-        &self,
-        work: impl Fn(&HostWork<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
-    ) -> Result<(), DriverError> {
-        if self.enter()?.is_some() {
-            return Err(DriverError::NotEmulated("work of the host"));
-        }
-        let work: Work = Arc::new(work);
-        if let Some(captured) = &mut *self.captured.borrow_mut() {
-            captured.add(Piece::Work(work));
-            return Ok(());
-        }
-        run(&work, &self.order)
-    }
 }
 
 /// Does it, after what is in the stream.
@@ -132,7 +108,7 @@ impl HostWork<'_> {
         direction: Direction,
     ) -> Result<(), DriverError> {
         let bytes = (len * size_of::<T>()) as u64;
-        let found = emulator::memory().find(start as u64);
+        let found = emulated_memory::memory().find(start as u64);
         let contents = found.map_or(Contents::Defined, |it| it.contents);
         let range = (start as u64, bytes);
         checking::accessed(Some(self.order), range, direction, contents)

@@ -10,11 +10,12 @@ use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
+use super::capture::Piece;
 use super::error::checked;
-use super::graph::Piece;
 use super::launch_attributes::Attributes;
+use super::launch_config::Blocks;
 use super::replay::{Emulated, EmulatedPtx, Replay};
-use super::{DriverError, Emulation, Stream, home, launch_attributes};
+use super::{DriverError, Emulation, Stream, home, launch_attributes, reachable};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
 ///
@@ -67,13 +68,6 @@ pub struct Prepared<'d, S: Signature> {
     pub(super) ptx: Option<EmulatedPtx>,
     /// The attributes beyond grid and block.
     pub(super) attributes: Attributes,
-}
-
-/// Whether the blocks of a grid may wait for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blocks {
-    Independent,
-    Cooperative,
 }
 
 impl<S: Signature> Prepared<'_, S> {
@@ -269,7 +263,7 @@ impl<S: Signature> Prepared<'_, S> {
             .into_iter()
             .find_map(|memory| {
                 let named = Some((memory.parameter, memory.home?));
-                named.filter(|(_, of)| !home::reaches(self.home, of))
+                named.filter(|(_, of)| !reachable::reaches(self.home, of))
             });
         match other {
             Some((parameter, of)) => {

@@ -25,6 +25,13 @@ pub struct LaunchConfig {
     pub dynamic_shared: u32,
 }
 
+/// Whether the blocks of a grid may wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    Independent,
+    Cooperative,
+}
+
 impl LaunchConfig {
     /// One dimension: so many blocks.
     pub fn blocks(grid: u64, block: u32) -> LaunchConfig {

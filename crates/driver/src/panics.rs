@@ -7,7 +7,7 @@ use cuda_loader::{Panic, PanicRecord};
 use engine::memory::{Kind, Label, Protection};
 use engine::{Module, PANIC_RECORD};
 
-use super::emulator::memory;
+use super::emulated_memory::memory;
 
 /// The places of a module's panics, and records that no launch has.
 pub(super) struct Panics {

@@ -10,7 +10,10 @@ use cust::sys::CUresult;
 use engine::memory::Direction;
 
 use super::error::{checked, during};
-use super::{Device, DeviceValue, DriverError, GpuProperties, Stream, checking, emulator, home};
+use super::{
+    Device, DeviceValue, DriverError, GpuProperties, Stream, checking, emulated_memory, home,
+    reachable,
+};
 
 const ASK: &str = "ask for peer access";
 
@@ -86,7 +89,7 @@ impl Device {
     /// [`DriverError::NoPeerAccess`]: the devices cannot reach each other, or this one has as many peers as it can have.
     /// Or the driver refuses for another reason ([`DriverError::Call`]).
     pub fn enable_peer_access(&self, peer: &Device) -> Result<(), DriverError> {
-        if home::reaches(self.home, peer.home) {
+        if reachable::reaches(self.home, peer.home) {
             return Ok(());
         }
         let refused = |reason| DriverError::NoPeerAccess {
@@ -98,9 +101,9 @@ impl Device {
             if self.gpu.is_some() || peer.gpu.is_some() {
                 return Err(refused("one is a GPU and the other emulated"));
             }
-            let of_peer = emulator::memory_of(peer.number);
-            emulator::memory_of(self.number).enable_peer_access(of_peer);
-            home::allow(self.home, peer.home, &[]);
+            let of_peer = emulated_memory::memory_of(peer.number);
+            emulated_memory::memory_of(self.number).enable_peer_access(of_peer);
+            reachable::allow(self.home, peer.home, &[]);
             return Ok(());
         };
         own.context.enter()?;
@@ -115,7 +118,7 @@ impl Device {
             }
             result => checked(ENABLE, result),
         }?;
-        home::allow(self.home, peer.home, &[&own.context, &other.context]);
+        reachable::allow(self.home, peer.home, &[&own.context, &other.context]);
         Ok(())
     }
 

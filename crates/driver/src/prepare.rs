@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use cust::function::{Function, FunctionAttribute};
+use engine::limits::Limits;
 
 use super::error::during;
 use super::gpu::Gpu;
-use super::launch::Blocks;
 use super::launch_attributes::Attributes;
+use super::launch_config::Blocks;
 use super::replay::EmulatedPtx;
-use super::{Device, DriverError, LaunchConfig, Prepared, home, room};
+use super::{Device, DriverError, LaunchConfig, Prepared, home, resident_blocks};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -18,8 +19,7 @@ impl Device {
     ///
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
-    /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
-    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. The PTX or the file has no such kernel
+    /// kernel: [`DriverError::Limit`]. The PTX or the file has no such kernel
     /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
     /// kernels alone. What the device has under the kernel's name was made of other source, or does not say of
     /// which ([`DriverError::OtherSource`], [`DriverError::UnknownSource`]): see
@@ -43,9 +43,7 @@ impl Device {
             ptx.kernels.origin.check(&entry)?;
             check_parameters(&entry, &ptx.kernel)?;
         }
-        self.check_block(&entry, shape, function.as_ref(), ptx.as_ref())?;
-        let grid = self.check_grid(entry.name(), shape)?;
-        self.check_shared(entry.name(), shape, function.as_ref(), ptx.as_ref())?;
+        let grid = self.check_limits(&entry, shape, function.as_ref(), ptx.as_ref())?;
         Ok(Prepared {
             entry,
             shape: simt::Shape {
@@ -179,7 +177,11 @@ impl Device {
             return Ok(match &prepared.ptx {
                 Some(ptx) => {
                     let needs = ptx.needs(prepared.shape.dynamic_shared);
-                    room::blocks_at_once(self.properties.capability(), &needs, prepared.shape)?
+                    resident_blocks::blocks_at_once(
+                        self.properties.capability(),
+                        &needs,
+                        prepared.shape,
+                    )?
                 }
                 None => simt::most_blocks(prepared.shape),
             });
@@ -195,124 +197,72 @@ impl Device {
         Ok(u64::from(each) * u64::from(self.properties.multiprocessors))
     }
 
-    fn check_block<S: Signature>(
+    /// Checks a launch against the limits of the device and of the kernel on it, and gives its grid.
+    fn check_limits<S: Signature>(
         &self,
         entry: &Entry<S>,
         shape: LaunchConfig,
         function: Option<&Function<'_>>,
         ptx: Option<&EmulatedPtx>,
-    ) -> Result<(), DriverError> {
-        // A foreign kernel's bounds are in its PTX alone; a GPU's driver knows them, too.
-        let own = ptx.and_then(|ptx| ptx.kernel.required_block());
-        if let Some(required) = entry.bounds().block.or(own)
-            && shape.block != required
-        {
-            return Err(DriverError::RequiredBlock {
-                kernel: entry.name(),
-                actual: shape.block,
-                required,
-            });
-        }
-        let device = &self.properties.limits;
-        let mut limit = device.threads_per_block;
-        let mut limited_by = self.properties.name.clone();
-        // Fewer than the device allows if the kernel uses many registers.
-        if let Some(function) = function {
-            limit = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
-            limited_by = format!("this kernel on {}", self.properties.name);
-        }
-        if let Some(bound) = ptx.and_then(|ptx| ptx.kernel.max_threads())
-            && bound < limit
-        {
-            limit = bound;
-            limited_by = format!("this kernel on {}", self.properties.name);
-        }
-        if let Some(registers) = ptx.and_then(EmulatedPtx::registers)
-            && let bound = room::most_threads(self.properties.capability(), registers)?
-            && bound < limit
-        {
-            limit = bound;
-            let name = &self.properties.name;
-            limited_by = format!("this kernel with {registers} registers per thread on {name}");
-        }
-        if let Some(bound) = entry.bounds().max_threads.filter(|&bound| bound <= limit) {
-            limit = bound;
-            limited_by = "#[kernel(max_threads)]".to_owned();
-        }
-        let threads = shape.block_threads();
-        if !(1..=u64::from(limit)).contains(&threads) {
-            return Err(DriverError::Block {
-                kernel: entry.name(),
-                actual: threads,
-                limit,
-                limited_by,
-            });
-        }
-        match (0..3).find(|&axis| shape.block[axis] > device.block[axis]) {
-            Some(axis) => Err(DriverError::BlockExtent {
-                kernel: entry.name(),
-                axis: AXES[axis],
-                actual: shape.block[axis],
-                limit: device.block[axis],
-                device: self.properties.name.clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-
-    fn check_grid(
-        &self,
-        kernel: &'static str,
-        shape: LaunchConfig,
     ) -> Result<[u32; 3], DriverError> {
-        let mut grid = [0; 3];
-        for axis in 0..3 {
-            let limit = self.properties.limits.grid[axis];
-            grid[axis] = u32::try_from(shape.grid[axis])
-                .ok()
-                .filter(|extent| (1..=limit).contains(extent))
-                .ok_or_else(|| DriverError::Grid {
-                    kernel,
-                    axis: AXES[axis],
-                    actual: shape.grid[axis],
-                    limit,
-                    device: self.properties.name.clone(),
-                })?;
-        }
-        Ok(grid)
-    }
-
-    fn check_shared(
-        &self,
-        kernel: &'static str,
-        shape: LaunchConfig,
-        function: Option<&Function<'_>>,
-        ptx: Option<&EmulatedPtx>,
-    ) -> Result<(), DriverError> {
-        let own = match (function, ptx) {
+        let device = &self.properties.limits;
+        // A foreign kernel's bounds are in its PTX alone; a GPU's driver knows them, too.
+        let of_ptx = ptx.and_then(|ptx| ptx.kernel.required_block());
+        let own_shared = match (function, ptx) {
             (Some(function), _) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
             (None, Some(ptx)) => ptx.kernel.static_shared(),
             // A Rust function's own arrays are seen when it runs.
             (None, None) => 0,
         };
-        let limit = self.properties.limits.shared_per_block.saturating_sub(own);
-        if shape.dynamic_shared > limit {
-            return Err(DriverError::SharedMemory {
-                kernel,
-                actual: shape.dynamic_shared,
-                limit,
-                own,
-                device: self.properties.name.clone(),
-            });
+        let threads = self.limits_of_threads(entry, function, ptx)?;
+        let threads: Vec<(u32, &str)> = threads.iter().map(|(limit, by)| (*limit, &**by)).collect();
+        let limits = Limits {
+            kernel: entry.name(),
+            device: &self.properties.name,
+            threads: &threads,
+            block: device.block,
+            required_block: entry.bounds().block.or(of_ptx),
+            grid: device.grid,
+            shared: device.shared_per_block,
+            own_shared,
+            local: 0,
+        };
+        let grid = limits.check(shape.grid, shape.block, shape.dynamic_shared)?;
+        if let Some(function) = function.filter(|_| shape.dynamic_shared > 0) {
+            // The most, and not what this launch asks for: the function is one for all that have prepared it.
+            let most = device.shared_per_block.saturating_sub(own_shared);
+            Gpu::allow_dynamic_shared(function, most)?;
         }
-        match function {
-            // The most, and not what this launch asks for: the function is one for all that have
-            // prepared it.
-            Some(function) if shape.dynamic_shared > 0 => {
-                Gpu::allow_dynamic_shared(function, limit)
-            }
-            _ => Ok(()),
+        Ok(grid)
+    }
+
+    /// The limits of threads per block, each with what sets it.
+    fn limits_of_threads<S: Signature>(
+        &self,
+        entry: &Entry<S>,
+        function: Option<&Function<'_>>,
+        ptx: Option<&EmulatedPtx>,
+    ) -> Result<Vec<(u32, String)>, DriverError> {
+        let name = &self.properties.name;
+        let mut limits = Vec::new();
+        if let Some(bound) = entry.bounds().max_threads {
+            limits.push((bound, "#[kernel(max_threads)]".to_owned()));
         }
+        // Fewer than the device allows if the kernel uses many registers.
+        if let Some(function) = function {
+            let bound = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
+            limits.push((bound, format!("this kernel on {name}")));
+        }
+        limits.push((self.properties.limits.threads_per_block, name.clone()));
+        if let Some(bound) = ptx.and_then(|ptx| ptx.kernel.max_threads()) {
+            limits.push((bound, format!("this kernel on {name}")));
+        }
+        if let Some(registers) = ptx.and_then(EmulatedPtx::registers) {
+            let bound = resident_blocks::most_threads(self.properties.capability(), registers)?;
+            let by = format!("this kernel with {registers} registers per thread on {name}");
+            limits.push((bound, by));
+        }
+        Ok(limits)
     }
 }
 
@@ -340,8 +290,6 @@ fn check_parameters<S: Signature>(
         }),
     }
 }
-
-const AXES: [char; 3] = ['x', 'y', 'z'];
 
 fn attribute(function: &Function<'_>, attribute: FunctionAttribute) -> Result<u32, DriverError> {
     function

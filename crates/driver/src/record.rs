@@ -44,7 +44,9 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::{Emulation, Schedule};
+use engine::Schedule;
+
+use super::DriverError;
 
 /// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
 /// process that has it the emulator checks launches by default.
@@ -74,7 +76,7 @@ pub struct Record {
     pub tests: u64,
     /// Launches of kernels whose PTX the device does not have.
     pub refused: u64,
-    /// Launches whose [`Emulation`] switches off the checks.
+    /// Launches whose [`Emulation`](crate::Emulation) switches off the checks.
     pub unchecked: u64,
     /// Launches with checks, by kernel: its name, and of one that was loaded from a file that file's, as in
     /// `saxpy of nvcc.ptx`.
@@ -94,6 +96,8 @@ pub struct Launches {
     pub seeds: u64,
     /// The first of these seeds.
     pub first_seed: u64,
+    /// The names of the [kinds](crate::finding::Kind::name) of findings, each with the launches in which it was found.
+    pub kinds: BTreeMap<String, u64>,
 }
 
 impl Record {
@@ -134,6 +138,12 @@ impl Record {
                     let (kernel, launches) = Launches::parse(value)?;
                     record.kernels.insert(kernel, launches);
                 }
+                "found" => {
+                    let (count, rest) = value.split_once(' ')?;
+                    let (kind, kernel) = rest.split_once(": ")?;
+                    let launches = record.kernels.get_mut(kernel)?;
+                    launches.kinds.insert(kind.to_owned(), count.parse().ok()?);
+                }
                 _ => return None,
             }
         }
@@ -151,6 +161,9 @@ impl fmt::Display for Record {
         writeln!(formatter, "unchecked {}", self.unchecked)?;
         for (kernel, launches) in &self.kernels {
             writeln!(formatter, "kernel {launches} {kernel}")?;
+            for (kind, count) in &launches.kinds {
+                writeln!(formatter, "found {count} {kind}: {kernel}")?;
+            }
         }
         Ok(())
     }
@@ -166,6 +179,7 @@ impl Launches {
             in_order: number()? != 0,
             seeds: number()?,
             first_seed: number()?,
+            kinds: BTreeMap::new(),
         };
         Some((words.next()?.to_owned(), launches))
     }
@@ -198,16 +212,33 @@ pub(super) fn limit(variable: &str) -> Option<u64> {
     is_kept().then(|| env::var(variable).ok()?.parse().ok())?
 }
 
-/// A launch begins.
-pub(super) fn begin(kernel: &dyn fmt::Display, emulation: &Emulation, has_ptx: bool) {
-    update(|own| own.begin(kernel.to_string(), emulation, has_ptx));
+/// How a launch is run.
+#[derive(Clone, Copy)]
+pub(super) enum Run<'a> {
+    /// Without checks.
+    Unchecked,
+    /// Not at all: checks take the kernel's PTX, which the device does not have.
+    WithoutPtx,
+    /// With checks, in this order.
+    Checked(&'a Schedule),
 }
 
-/// In a launch of this kernel something was found.
-pub(super) fn failed(kernel: &dyn fmt::Display) {
+/// Records that a launch begins.
+pub(super) fn begin(kernel: &dyn fmt::Display, run: Run<'_>) {
+    update(|own| own.begin(kernel.to_string(), run));
+}
+
+/// A launch of this kernel has failed.
+pub(super) fn failed(kernel: &dyn fmt::Display, error: &DriverError) {
     update(|own| {
         if let Some(launches) = own.record.kernels.get_mut(&kernel.to_string()) {
             launches.failed += 1;
+            if let Some(finding) = error.finding() {
+                *launches
+                    .kinds
+                    .entry(finding.kind.name().to_owned())
+                    .or_default() += 1;
+            }
         }
     });
 }
@@ -250,18 +281,21 @@ impl Own {
         }
     }
 
-    fn begin(&mut self, kernel: String, emulation: &Emulation, has_ptx: bool) {
-        if !emulation.is_checked {
-            self.record.unchecked += 1;
-            return;
-        }
-        if !has_ptx {
-            self.record.refused += 1;
-            return;
-        }
+    fn begin(&mut self, kernel: String, run: Run<'_>) {
+        let schedule = match run {
+            Run::Unchecked => {
+                self.record.unchecked += 1;
+                return;
+            }
+            Run::WithoutPtx => {
+                self.record.refused += 1;
+                return;
+            }
+            Run::Checked(schedule) => schedule,
+        };
         let launches = self.record.kernels.entry(kernel.clone()).or_default();
         launches.all += 1;
-        match &emulation.schedule {
+        match schedule {
             Schedule::InOrder => launches.in_order = true,
             &Schedule::Seeded(seed) => {
                 if launches.seeds == 0 {
@@ -320,6 +354,10 @@ mod tests {
             launches.all += 1;
             launches.in_order |= launch > 2;
             launches.seeds = launch;
+            *launches
+                .kinds
+                .entry("no end of a phase".to_owned())
+                .or_default() += 1;
             let text = record.to_string();
             assert!(text.len() >= length, "{text}");
             length = text.len();

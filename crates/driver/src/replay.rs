@@ -13,12 +13,13 @@ use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
 use super::checking::{self, Order};
-use super::emulator::{self, Kernels};
+use super::emulated_memory;
+use super::emulator::Kernels;
 use super::foreign_text::printable_lines;
-use super::launch::Blocks;
+use super::launch_config::Blocks;
 use super::panics::Recording;
 use super::record;
-use super::{DriverError, Emulation, room};
+use super::{DriverError, Emulation, resident_blocks};
 
 /// A launch on the emulator.
 pub(super) struct Emulated<S: Signature> {
@@ -78,16 +79,21 @@ impl<S: Signature> Emulated<S> {
         order: &Order,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        record::begin(self, &self.emulation, self.ptx.is_some());
+        let run = match (self.emulation.is_checked, &self.ptx) {
+            (false, _) => record::Run::Unchecked,
+            (true, None) => record::Run::WithoutPtx,
+            (true, Some(_)) => record::Run::Checked(&self.emulation.schedule),
+        };
+        record::begin(self, run);
         let ran = match &self.ptx {
             // SAFETY: the caller's contract.
             Some(ptx) => unsafe { self.execute(ptx, order, arguments) },
             // SAFETY: the caller's contract.
             None => unsafe { self.call(arguments) },
         };
-        ran.inspect_err(|_| {
+        ran.inspect_err(|error| {
             if self.emulation.is_checked {
-                record::failed(self);
+                record::failed(self, error);
             }
         })
     }
@@ -141,7 +147,7 @@ impl<S: Signature> Emulated<S> {
             time: self.emulation.time,
             divergence: true,
             shared_per_block: self.shared_per_block,
-            multiprocessors: room::multiprocessors(self.capability),
+            multiprocessors: resident_blocks::multiprocessors(self.capability),
             resident_blocks: match self.blocks {
                 Blocks::Independent => self.blocks_at_once(ptx),
                 Blocks::Cooperative => u64::MAX,
@@ -189,7 +195,7 @@ impl<S: Signature> Emulated<S> {
     /// How many of its blocks the GPU holds at once. That there is room for one has been seen before.
     fn blocks_at_once(&self, ptx: &EmulatedPtx) -> u64 {
         let needs = ptx.needs(self.shape.dynamic_shared);
-        let held = room::blocks_at_once(self.capability, &needs, self.shape);
+        let held = resident_blocks::blocks_at_once(self.capability, &needs, self.shape);
         held.unwrap_or(1)
     }
 
@@ -256,8 +262,8 @@ impl Lent {
             let label = Label::new(view.parameter, view.element_bytes as u32);
             let start = view.address as u64;
             let end = start + (view.len * view.element_bytes) as u64;
-            if emulator::memory().find(start).is_some() {
-                emulator::memory().name(start, label);
+            if emulated_memory::memory().find(start).is_some() {
+                emulated_memory::memory().name(start, label);
             } else if start < end {
                 of_host.push((start..end, label));
             }
@@ -272,7 +278,9 @@ impl Lent {
     unsafe fn new(bytes: Range<u64>, label: Label) -> Lent {
         let (start, len) = (bytes.start, bytes.end - bytes.start);
         // SAFETY: the bytes live as long as this, whose end disowns them, by the contract of `new`.
-        unsafe { emulator::memory().adopt(start, len, Kind::Host, label, Protection::ReadWrite) };
+        unsafe {
+            emulated_memory::memory().adopt(start, len, Kind::Host, label, Protection::ReadWrite)
+        };
         Lent { start }
     }
 }
@@ -292,7 +300,7 @@ fn united(mut views: Vec<(Range<u64>, Label)>) -> Vec<(Range<u64>, Label)> {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        emulator::memory().disown(self.start);
+        emulated_memory::memory().disown(self.start);
     }
 }
 

@@ -1,16 +1,19 @@
 //! Streams: work in order.
 
 use std::cell::RefCell;
+use std::error::Error;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cust::stream::{Stream as CudaStream, StreamFlags};
 use cust::sys::CUstream;
 
+use super::capture::{Captured, Piece};
 use super::checking::Order;
 use super::context::Owned;
 use super::error::during;
 use super::event::Timing;
-use super::graph::Captured;
+use super::host_work::{self, HostWork, Work};
 use super::trace::Recorder;
 use super::{Device, DriverError, Event};
 
@@ -141,7 +144,7 @@ impl<'d> Stream<'d> {
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
     /// [`DriverError::OtherDevice`]: one of the two is a GPU's and the other the emulator's.
     pub fn wait_event(&self, event: &Event<'_>) -> Result<(), DriverError> {
-        event.hold(self)
+        event.hold(self.device.home, self.cuda.as_ref(), &self.order)
     }
 
     /// Waits for all work of the stream.
@@ -198,5 +201,40 @@ impl<'d> Stream<'d> {
             Some(cuda) => Ok(Some(cuda.enter()?.as_inner())),
             None => Ok(None),
         }
+    }
+}
+
+impl Stream<'_> {
+    /// Has the host do `work` when the stream, which is an emulated device's, comes to it: now, or at each replay of the
+    /// graph that captures it. It takes the place of what a library puts into a GPU's stream.
+    ///
+    /// [`HostWork`] has an example that reaches memory.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let stream = Stream::new(&device)?;
+    /// let error = stream.host_work(|_| Err("no data".into())).expect_err("it has failed");
+    /// assert!(matches!(&error, DriverError::HostWork(why) if why.to_string() == "no data"));
+    /// # Ok::<(), DriverError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DriverError::HostWork`]: the work failed, at a replay as the error of
+    /// [`Graph::launch`](super::Graph::launch); [`DriverError::NotEmulated`]: the stream is a GPU's.
+    pub fn host_work(
+        &self,
+        work: impl Fn(&HostWork<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send + Sync + 'static,
+    ) -> Result<(), DriverError> {
+        if self.enter()?.is_some() {
+            return Err(DriverError::NotEmulated("work of the host"));
+        }
+        let work: Work = Arc::new(work);
+        if let Some(captured) = &mut *self.captured.borrow_mut() {
+            captured.add(Piece::Work(work));
+            return Ok(());
+        }
+        host_work::run(&work, &self.order)
     }
 }

@@ -8,7 +8,7 @@ use cuda_std::wgmma::{E4m3, E5m2, Tf32};
 use cuda_std::{bf16, f16};
 
 use super::error::checked;
-use super::{Device, DriverError, home};
+use super::{Device, DriverError, home, reachable};
 
 /// How a tensor lies in memory, and the box of it that a copy brings.
 ///
@@ -238,7 +238,10 @@ impl Device {
         layout: &TensorLayout<D>,
     ) -> Result<TensorMap, DriverError> {
         const OPERATION: &str = "make a tensor map";
-        if let Some(of) = memory.home().filter(|of| !home::reaches(self.home, of)) {
+        if let Some(of) = memory
+            .home()
+            .filter(|of| !reachable::reaches(self.home, of))
+        {
             return Err(home::other(OPERATION, self.home, "the tensor", of));
         }
         let (address, len) = (memory.as_ptr() as usize, memory.len() as u64);

@@ -3,8 +3,8 @@
 
 use ptx::{Function, FunctionKind, Module, Space, Variable};
 
-use crate::limits::{MOST_LOCAL_BYTES, most_parameter_bytes};
-use crate::module::shared_variables;
+use crate::limits::{MAX_LOCAL_BYTES, max_parameter_bytes};
+use crate::reach::shared_variables;
 
 /// Bytes of shared memory of a block that a kernel may declare, on all GPUs. More is asked for by the launch.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;
@@ -90,25 +90,25 @@ fn parameters(module: &Module, function: &Function) -> Result<(), TooLarge> {
     }
     match function.kind {
         FunctionKind::Entry => {
-            let limit = most_parameter_bytes(module.version, module.target.arch);
+            let limit = max_parameter_bytes(module.version, module.target.arch);
             end.at_most(limit, &function.name, "parameters")
         }
         // A GPU passes them on the thread's stack.
-        FunctionKind::Device => end.at_most(MOST_LOCAL_BYTES.into(), &function.name, "parameters"),
+        FunctionKind::Device => end.at_most(MAX_LOCAL_BYTES.into(), &function.name, "parameters"),
     }
 }
 
 /// The local variables of a body, and each of what it passes to functions, lie on the thread's stack.
 fn local(function: &Function) -> Result<(), TooLarge> {
     let variables = function.body.iter().flat_map(|it| &it.variables);
-    let limit = u64::from(MOST_LOCAL_BYTES);
+    let limit = u64::from(MAX_LOCAL_BYTES);
     let of_space = |space: Space| variables.clone().filter(move |it| it.space == space);
     for it in of_space(Space::Param) {
         End(it.bytes).at_most(limit, &it.name, "parameters")?;
     }
     of_space(Space::Local).try_for_each(|it| aligned(it, limit))?;
     let local = End(End::of(of_space(Space::Local)));
-    local.at_most(limit, &function.name, "local memory a thread")
+    local.at_most(limit, &function.name, "local memory per thread")
 }
 
 /// The shared variables that each kernel and the functions that it may call name.

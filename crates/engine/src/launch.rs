@@ -2,114 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::num::NonZero;
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
-use crate::check::{self, Agent, Finding, Hold, Operation, Side};
+use crate::check::{self, Hold, Operation};
 use crate::count::{Counts, Tallied, Tally};
-use crate::exec::checked::of_site;
-use crate::exec::company::Company;
-use crate::exec::failure::{Failed, Failure, Thread};
-use crate::exec::looks::Looks;
+use crate::exec::failed_polls::FailedPolls;
+use crate::exec::failure::{Cause, Failed, Failure};
+use crate::exec::options::{Options, Shape};
+use crate::exec::peer_progress::PeerProgress;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
-use crate::exec::surroundings::{Checking, Held, Launch as Launched, Parameters, coordinates};
+use crate::exec::surroundings::{Checking, Launch as Launched, Parameters};
 use crate::exec::worker::{Code, Crew};
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;
-use crate::memory::{FaultClass, free_bytes};
-use crate::module::{Kernel, place_of};
-use crate::schedule::Schedule;
-
-/// The shape of a launch, in the order x, y, z.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Blocks in the grid.
-    pub grid: [u32; 3],
-    /// Threads a block.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a block.
-    pub dynamic_shared: u32,
-}
-
-/// How a launch is run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Who goes first.
-    pub schedule: Schedule,
-    /// How many blocks of instructions a warp may go through.
-    pub steps: u64,
-    /// How long the launch may take; none: until it ends.
-    pub time: Option<Duration>,
-    /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`]:
-    /// at barriers of the block and where lanes of a warp meet.
-    pub divergence: bool,
-    /// How many blocks may have begun and not ended, on all cores together: what the GPU holds; `u64::MAX` for
-    /// all of a cooperative launch's.
-    pub resident_blocks: u64,
-    /// Blocks of a cluster, x, y, z, where the kernel does not say it (`.reqnctapercluster`). Those of a cluster
-    /// follow each other along x.
-    pub cluster: [u32; 3],
-    /// The host's cores that run blocks.
-    pub cores: usize,
-    /// The multiprocessors that `%smid` and `%nsmid` tell of.
-    pub multiprocessors: u32,
-    /// Bytes of shared memory that a block may have, static and dynamic.
-    pub shared_per_block: u32,
-    /// The address of the launch's own [`PANIC_RECORD`](crate::PANIC_RECORD), so that of launches that run at the
-    /// same time each has its own panics. None: the module's, which all of its launches have in common.
-    pub panic_record: Option<u64>,
-}
-
-impl Default for Options {
-    /// All cores, 2^28 steps, as many blocks as an H200 can hold.
-    fn default() -> Options {
-        Options {
-            schedule: Schedule::InOrder,
-            steps: 1 << 28,
-            time: None,
-            divergence: false,
-            resident_blocks: 132 * 32,
-            cluster: [1; 3],
-            cores: cores(),
-            multiprocessors: 132,
-            shared_per_block: 227 << 10,
-            panic_record: None,
-        }
-    }
-}
-
-impl Options {
-    /// How many blocks of a launch may have begun and not ended. In a checked one that is not cooperative few,
-    /// so that who waits for later blocks is found; several where the order is chosen, for else blocks would not
-    /// meet.
-    fn held(&self, shape: Shape, is_checked: bool) -> Held {
-        const TOGETHER: u64 = 16;
-        // Of 2048 threads a multiprocessor.
-        let threads: u32 = shape.block.iter().product();
-        let by_threads = (2048 / u64::from(threads.max(1))).max(1);
-        let by_device = match self.resident_blocks {
-            u64::MAX => {
-                return Held::ByDevice(shape.grid.iter().map(|&it| u64::from(it)).product());
-            }
-            most => most.min(by_threads * u64::from(self.multiprocessors)),
-        };
-        match self.schedule {
-            _ if !is_checked => Held::ByDevice(by_device),
-            Schedule::InOrder => Held::AsPromised(1),
-            _ => Held::AsPromised(by_device.min(TOGETHER)),
-        }
-    }
-}
-
-/// The host's cores. The system is asked once: it reads files to say, which takes longer than a small launch.
-pub fn cores() -> usize {
-    static CORES: LazyLock<usize> =
-        LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
-    *CORES
-}
+use crate::limits::{LimitError, Limits, MAX_BLOCK, MAX_CLUSTER, MAX_GRID, MAX_THREADS};
+use crate::memory::free_bytes;
+use crate::module::Kernel;
 
 /// The checks of a launch: what is known of the devices' memory, and when the launch runs.
 pub struct Checks<'c> {
@@ -202,7 +113,7 @@ impl Kernel {
         let sum = Mutex::default();
         self.run(shape, options, parameters, print, checks, Some(&sum))?;
         let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Tallied::new(self, shape, sum))
+        Ok(Tallied::new(&*self.code, (shape.grid, shape.block), sum))
     }
 
     fn run(
@@ -224,6 +135,9 @@ impl Kernel {
             });
         }
         let program = self.code.kernel()?;
+        if shape.grid.contains(&0) || shape.block.contains(&0) {
+            return Ok(());
+        }
         self.check_limits(shape, &options, program.frame.bytes)?;
         let _running = self.code.memory().running();
         let is_cooperative = options.resident_blocks == u64::MAX;
@@ -247,9 +161,6 @@ impl Kernel {
             cluster: self.cluster(shape, &options)?,
             workspace: workspace.as_ref().map_or(0, Workspace::address),
         };
-        if launch.blocks() == 0 || launch.threads_per_block() == 0 {
-            return Ok(());
-        }
         let layout = self.code.layout(shape.dynamic_shared);
         let together = launch.together();
         let queue = Queue::new(launch.blocks() / together, launch.held.blocks() / together);
@@ -261,13 +172,13 @@ impl Kernel {
         };
         let workers = cores.min(launch.blocks() / together).max(1);
         self.check_registers(&launch, program.register_bytes, workers)?;
-        let looks = Looks::new(workers as usize);
+        let polls = FailedPolls::new(workers as usize);
         let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
-                &self.code,
+                &*self.code,
                 program.clone(),
-                looks.join(),
-                Company::new(self.code.memory(), options.steps),
+                polls.join(),
+                PeerProgress::new(self.code.memory(), options.steps),
                 &options,
                 choices.as_ref(),
             );
@@ -330,13 +241,73 @@ impl Kernel {
                 launch.memory.fail();
                 // It has asked for the workspace of a grid, and there is none.
                 let asks_in_vain = self.code.asks_for_workspace && !is_cooperative;
-                if asks_in_vain && failed.failure == Failure::Trap {
-                    failed.failure = Failure::NotCooperative;
+                if asks_in_vain && failed.cause == Cause::Failure(Failure::Trap) {
+                    failed.cause = Failure::NotCooperative.into();
                 }
                 Err(self.error(*failed, shape))
             }
             None => lost.map_err(|finding| self.found(finding, shape)),
         }
+    }
+
+    /// The most threads of a block that it is compiled for, if it says so (`.maxntid`).
+    pub fn max_threads(&self) -> Option<u32> {
+        let most = self.code.function().directives.maxntid?;
+        Some(
+            most.iter()
+                .fold(1, |all, &extent| all.saturating_mul(extent)),
+        )
+    }
+
+    /// The block that it is compiled for, if it says so (`.reqntid`).
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.code.function().directives.reqntid
+    }
+
+    /// Refuses a launch that no GPU makes.
+    fn check_limits(&self, shape: Shape, options: &Options, local: u32) -> Result<(), LimitError> {
+        const DEVICE: &str = "a GPU";
+        let own = self.max_threads().unwrap_or(u32::MAX);
+        let limits = Limits {
+            kernel: self.name(),
+            device: DEVICE,
+            threads: &[(MAX_THREADS, DEVICE), (own, "its .maxntid")],
+            block: MAX_BLOCK,
+            required_block: self.required_block(),
+            grid: MAX_GRID,
+            shared: options.shared_per_block,
+            own_shared: self.static_shared(),
+            local,
+        };
+        let grid = shape.grid.map(u64::from);
+        limits.check(grid, shape.block, shape.dynamic_shared)?;
+        Ok(())
+    }
+
+    /// How many blocks begin together as a cluster; 0 where the kernel knows of none.
+    fn cluster(&self, shape: Shape, options: &Options) -> Result<u64, LaunchError> {
+        let directives = &self.code.function().directives;
+        let [x, y, z] = directives.reqnctapercluster.unwrap_or(options.cluster);
+        let blocks = u64::from(x) * u64::from(y) * u64::from(z);
+        let refused = |text: String| LaunchError::Cluster {
+            kernel: self.name().to_owned(),
+            text,
+        };
+        if (y, z) != (1, 1) || !(1..=MAX_CLUSTER).contains(&x) {
+            return Err(refused(format!(
+                "clusters of {x} x {y} x {z} blocks; the emulator has 1 to {MAX_CLUSTER} along x"
+            )));
+        }
+        if !shape.grid[0].is_multiple_of(x) {
+            let grid = shape.grid[0];
+            return Err(refused(format!(
+                "clusters of {x} blocks, in a grid of {grid} along x"
+            )));
+        }
+        Ok(match blocks {
+            1 if !self.code.needs_clusters => 0,
+            _ => blocks,
+        })
     }
 
     /// Refuses a launch whose first blocks need more memory for registers than is free.
@@ -362,138 +333,5 @@ impl Kernel {
             }),
             _ => Ok(()),
         }
-    }
-
-    /// A failure as the host is told of it.
-    fn error(&self, failed: Failed, shape: Shape) -> LaunchError {
-        let (code, kernel) = (&self.code, self.name().to_owned());
-        let function = code.function_of(&failed.function).unwrap_or(u32::MAX);
-        let place = code.place_in(function, failed.instruction);
-        let access = code.access_of(function, failed.instruction);
-        let thread = failed.thread;
-        match failed.failure {
-            Failure::Check(finding) => self.found(finding, shape),
-            Failure::Memory(mut fault) => {
-                let (verb, bytes) = match fault.class {
-                    FaultClass::DoubleFree | FaultClass::NotAllocated => ("frees", 1),
-                    _ => access.unwrap_or(("reaches", 1)),
-                };
-                fault.place.count_elements_of(bytes);
-                let (class, at) = (fault.class.name(), &fault.place);
-                let mut text = format!("{class}: {thread} {verb} {at} at {place}");
-                if let (FaultClass::NoPeerAccess, Some(owner)) = (fault.class, at.owner()) {
-                    let own = code.memory().device();
-                    text +=
-                        &format!(", which is memory of cpu:{owner}; the kernel runs on cpu:{own}");
-                }
-                if fault.class == FaultClass::Misaligned {
-                    text += &format!(", with an alignment of {} bytes", fault.bytes);
-                }
-                LaunchError::Found {
-                    kernel,
-                    text,
-                    finding: None,
-                }
-            }
-            failure @ (Failure::Stuck { .. } | Failure::Diverged { .. }) => LaunchError::Found {
-                kernel,
-                text: failure.to_string(),
-                finding: None,
-            },
-            Failure::Unmet(text) => LaunchError::Found {
-                kernel,
-                text: format!("no end of a phase: {thread} {text}, at {place}"),
-                finding: None,
-            },
-            Failure::Unfinished(endless) => LaunchError::Unfinished { kernel, endless },
-            Failure::Endless(mut endless) => {
-                if let (Some(awaited), Some((verb, bytes))) = (&mut endless.awaited, access) {
-                    awaited.verb = verb;
-                    awaited.place.count_elements_of(bytes);
-                }
-                LaunchError::Thread {
-                    kernel,
-                    thread,
-                    failure: Box::new(Failure::Endless(endless)),
-                    place,
-                }
-            }
-            Failure::InFlight {
-                register,
-                verb,
-                site,
-                is_written,
-            } => {
-                let (function, instruction) = of_site(site);
-                let other = code.place_in(function, instruction);
-                let may = if is_written { "write" } else { "read" };
-                let text = format!(
-                    "product without a wait: {thread} {verb} {register} at {place}, and the `wgmma` at \
-                     {other} may still {may} it"
-                );
-                LaunchError::Found {
-                    kernel,
-                    text,
-                    finding: None,
-                }
-            }
-            Failure::Misused(text) => LaunchError::Found {
-                kernel,
-                text: format!("misuse: {thread}: {text}, at {place}"),
-                finding: None,
-            },
-            failure => LaunchError::Thread {
-                kernel,
-                thread,
-                failure: Box::new(failure),
-                place,
-            },
-        }
-    }
-
-    /// What the checks have found as the host is told of it.
-    fn found(&self, mut finding: Box<Finding>, shape: Shape) -> LaunchError {
-        let (function, instruction) = of_site(finding.now.instruction);
-        if let Some((_, bytes)) = self.code.access_of(function, instruction) {
-            finding.place.count_elements_of(bytes);
-        }
-        let current = finding.now.launch;
-        let text = finding.text(|side| {
-            let (mut who, place) = self.whom(side, shape);
-            let is_kernels = matches!(side.agent, Agent::Thread { .. });
-            if is_kernels && side.launch != current {
-                who += " of another launch";
-            }
-            let own = self.code.memory().device();
-            if let Some(device) = side.device.filter(|&it| is_kernels && it != own) {
-                who += &format!(" on cpu:{device}");
-            }
-            (who, place)
-        });
-        LaunchError::Found {
-            kernel: self.name().to_owned(),
-            text,
-            finding: Some(finding),
-        }
-    }
-
-    /// Who a side of a finding is, and where its instruction is from.
-    fn whom(&self, side: &Side, shape: Shape) -> (String, String) {
-        let (function, instruction) = of_site(side.instruction);
-        let is_own = side.program == self.code.number();
-        let who = match side.agent {
-            Agent::Thread { block, thread } if is_own => Thread {
-                block: coordinates(block, shape.grid),
-                thread: coordinates(thread.into(), shape.block),
-            }
-            .to_string(),
-            agent => agent.to_string(),
-        };
-        let place = match side.agent {
-            Agent::Host => "the host's own code".to_owned(),
-            _ if is_own => self.code.place_in(function, instruction),
-            _ => place_of(side.program, function, instruction),
-        };
-        (who, place)
     }
 }

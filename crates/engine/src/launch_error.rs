@@ -1,8 +1,10 @@
 //! Why a launch fails.
 
-use crate::check::Finding;
+use crate::check::{Finding, Thread};
 use crate::exec::endless::Endless;
-use crate::exec::failure::{Failure, Thread};
+use crate::exec::failure::Failure;
+use crate::exec::unlowered::Unlowered;
+use crate::limits::LimitError;
 
 /// Why a launch did not run to its end.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,14 +30,12 @@ pub enum LaunchError {
         endless: Box<Endless>,
     },
     /// Threads do what they must not.
-    #[error("{kernel}: {text}")]
+    #[error("{kernel}: {finding}")]
     Found {
         /// The kernel.
         kernel: String,
-        /// What, with both places.
-        text: String,
-        /// The same for programs, of what takes checks to find.
-        finding: Option<Box<Finding>>,
+        /// What, where and who.
+        finding: Box<Finding>,
     },
     /// Not as many bytes of parameters as the kernel has.
     #[error("{kernel} has {expected} bytes of parameters; {given} were given")]
@@ -55,69 +55,9 @@ pub enum LaunchError {
         /// Why.
         text: String,
     },
-    /// A block of more threads than there may be.
-    #[error("{kernel}: block of {actual} threads; {limited_by} allows {limit}")]
-    Threads {
-        /// The kernel.
-        kernel: String,
-        /// Threads of the block.
-        actual: u64,
-        /// The most that are allowed.
-        limit: u64,
-        /// What allows no more.
-        limited_by: &'static str,
-    },
-    /// More blocks or threads in one direction than there may be.
-    #[error("{kernel}: {actual} {of} in {axis}; a GPU allows {limit}")]
-    Extent {
-        /// The kernel.
-        kernel: String,
-        /// `blocks` or `threads`.
-        of: &'static str,
-        /// `x`, `y` or `z`.
-        axis: char,
-        /// How many.
-        actual: u32,
-        /// The most that are allowed.
-        limit: u32,
-    },
-    /// A block of another shape than the kernel is compiled for.
-    #[error("{kernel}: block of {actual:?} threads; its .reqntid requires {required:?}")]
-    RequiredBlock {
-        /// The kernel.
-        kernel: String,
-        /// The block, x, y, z.
-        actual: [u32; 3],
-        /// What it is compiled for.
-        required: [u32; 3],
-    },
-    /// More shared memory than a block may have.
-    #[error(
-        "{kernel}: {dynamic} bytes of dynamic shared memory beside the kernel's own {own}; a block may \
-         have {limit}"
-    )]
-    SharedMemory {
-        /// The kernel.
-        kernel: String,
-        /// What the launch asks for.
-        dynamic: u32,
-        /// What the kernel declares.
-        own: u32,
-        /// The most that both may be.
-        limit: u32,
-    },
-    /// More bytes of something than there are.
-    #[error("{kernel}: {actual} bytes of {what}; a GPU allows {limit}")]
-    Bytes {
-        /// The kernel.
-        kernel: String,
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        actual: u32,
-        /// The most that are allowed.
-        limit: u32,
-    },
+    /// The launch exceeds a limit of all GPUs or of the kernel.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// More registers than the host has memory for.
     #[error("{kernel}: {actual} bytes of registers; {free} bytes of memory are free")]
     Registers {
@@ -130,7 +70,7 @@ pub enum LaunchError {
     },
     /// A function of the kernel cannot be made into what the engine executes.
     #[error(transparent)]
-    Unlowered(#[from] crate::Unlowered),
+    Unlowered(#[from] Unlowered),
 }
 
 impl LaunchError {

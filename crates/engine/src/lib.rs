@@ -5,24 +5,34 @@ pub mod check;
 pub mod count;
 mod declarations;
 mod exec;
+mod finding_kind;
 mod launch;
 mod launch_error;
-mod limits;
+pub mod limits;
 mod lower;
 pub mod memory;
 mod module;
+mod naming;
+mod processor;
+mod reach;
 mod schedule;
 mod source;
 #[cfg(test)]
 mod tests;
 
+pub use check::{Finding, Thread};
 pub use declarations::TooLarge;
 pub use exec::endless::{Awaited, Endless, Limit, Progress};
-pub use exec::failure::{Failure, Thread};
-pub use launch::{Checks, Options, Shape, cores};
+pub use exec::failure::Failure;
+pub use exec::options::{Options, Shape, cores};
+pub use exec::unlowered::{Internal, Unlowered, Unsupported};
+pub use finding_kind::{FindingKind, RaceReason, Row as FindingRow};
+pub use launch::Checks;
 pub use launch_error::LaunchError;
-pub use lower::{Internal, Unlowered, Unsupported};
-pub use module::{Kernel, LoadError, Module, NoVariable, PANIC_RECORD};
+pub use limits::LimitError;
+pub use lower::PANIC_RECORD;
+pub use module::{Kernel, LoadError, Module, NoVariable};
+pub use ptx::ParseError;
 pub use schedule::{
     Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,
 };

@@ -1,59 +1,27 @@
 //! A module of PTX in an emulated device's memory.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ptx::{
-    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space,
-    Symbol, Variable,
+    Function, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space, Symbol,
+    Variable,
 };
 
+use crate::check::Verb;
+use crate::count::{BlockEnd, Listing};
 use crate::declarations::{self, TooLarge};
-use crate::exec::program::Program;
-use crate::lower::{self, Unlowered};
-use crate::memory::{self, Kind, Label, Memory, Protection};
+use crate::exec::parameter_bounds::{ParameterBounds, parameter_bounds};
+use crate::exec::program::{Program, Then};
+use crate::exec::unlowered::Unlowered;
+use crate::exec::worker::Functions;
+use crate::lower::{self, Layout, PANIC_RECORD};
+use crate::memory::{self, Kind, Label, Memory, Protection, windows};
+use crate::reach::{Shared, reached, shared_variables};
 use crate::source;
-
-/// The windows of generic addresses: their top bytes.
-pub(crate) mod windows {
-    use crate::memory::LOCAL_BITS;
-
-    /// The block's shared memory.
-    pub(crate) const SHARED: u64 = 0x01 << 56;
-    /// The thread's local memory.
-    pub(crate) const LOCAL: u64 = 0x02 << 56;
-    /// The kernel's parameters.
-    pub(crate) const PARAMETERS: u64 = 0x03 << 56;
-    /// Constant memory, whose own addresses are the host's.
-    pub(crate) const CONSTANT: u64 = 0x05 << 56;
-    /// Functions.
-    pub(crate) const FUNCTIONS: u64 = 0x04 << 56;
-    /// What is not the window.
-    pub(crate) const OFFSET: u64 = (1 << 56) - 1;
-
-    /// The shared memory of a block, in checked launches: other blocks' is another window. An odd number, so
-    /// that what lies before it is nobody's.
-    pub(crate) fn of_block(block: u64) -> u64 {
-        SHARED | (2 * block + 1) << 32 & OFFSET
-    }
-
-    /// The local memory of a block's first thread, in checked launches, and how far the next one's is behind:
-    /// other threads' is another window, of 16 MiB. Odd numbers, as for [`of_block`]; blocks that are a multiple
-    /// of 2^21 apart share theirs.
-    pub(crate) fn of_threads(block: u64) -> (u64, u64) {
-        (
-            LOCAL | (block << 11 | 1) << LOCAL_BITS & OFFSET,
-            2 << LOCAL_BITS,
-        )
-    }
-
-    /// The window of an address; 0 is global memory.
-    pub(crate) fn of(address: u64) -> u64 {
-        address & !OFFSET
-    }
-}
 
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -175,13 +143,6 @@ pub(crate) struct Code {
     programs: Vec<OnceLock<Result<Arc<Program>, Unlowered>>>,
 }
 
-/// A variable in shared memory: of the module, or of a function's body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Shared {
-    Module(u32),
-    Body(u32, u32),
-}
-
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
 /// The PTX of all modules that are loaded, by their numbers: findings name places of others, too.
@@ -197,9 +158,6 @@ pub(crate) fn place_of(module: u32, function: u32, index: u32) -> String {
         None => "a module that is no longer loaded".to_owned(),
     }
 }
-
-/// The variable of ptx-std's that leads to where a panic is recorded.
-pub const PANIC_RECORD: &str = "__ptx_std_panic";
 
 /// Bytes behind each shared variable that belong to nobody, so that overruns are found. Whole lines, so
 /// that banks stay as they are.
@@ -482,29 +440,13 @@ impl Code {
         &self.loaded.parsed.ptx.functions[self.kernel as usize]
     }
 
-    pub(crate) fn ptx(&self) -> &ptx::Module {
-        &self.loaded.parsed.ptx
-    }
-
-    /// The text of the module.
-    pub(crate) fn text(&self) -> &str {
-        &self.loaded.parsed.text
-    }
-
     /// The module's number, of all of the process.
     pub(crate) fn number(&self) -> u32 {
         self.loaded.number
     }
 
-    /// Where an instruction of a function is from: file and line, or the line of the PTX, and how the kernel came
-    /// there.
-    pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
-        let kernel = Some(self.kernel);
-        self.loaded.parsed.place_in(function, index, kernel)
-    }
-
     /// What an instruction does with memory: what it is called, and the bytes of an element.
-    pub(crate) fn access_of(&self, function: u32, index: u32) -> Option<(&'static str, u32)> {
+    pub(crate) fn access_of(&self, (function, index): (u32, u32)) -> Option<(Verb, u32)> {
         let body = self
             .loaded
             .parsed
@@ -514,14 +456,14 @@ impl Code {
             .body
             .as_ref()?;
         Some(match &body.instructions.get(index as usize)?.operation {
-            Operation::Ld(it) => ("reads", it.ty.bytes()),
-            Operation::Ldu(it) => ("reads", it.ty.bytes()),
-            Operation::St(it) => ("writes", it.ty.bytes()),
-            Operation::Atom(it) => ("atomically accesses", it.ty.bytes()),
-            Operation::Red(it) => ("atomically accesses", it.ty.bytes()),
-            Operation::CpAsync(it) => ("copies to or from", it.size),
-            Operation::Ldmatrix(_) => ("reads", 16),
-            Operation::Stmatrix(_) => ("writes", 16),
+            Operation::Ld(it) => (Verb::Read, it.ty.bytes()),
+            Operation::Ldu(it) => (Verb::Read, it.ty.bytes()),
+            Operation::St(it) => (Verb::Write, it.ty.bytes()),
+            Operation::Atom(it) => (Verb::Atomic, it.ty.bytes()),
+            Operation::Red(it) => (Verb::Atomic, it.ty.bytes()),
+            Operation::CpAsync(it) => (Verb::Copy, it.size),
+            Operation::Ldmatrix(_) => (Verb::Read, 16),
+            Operation::Stmatrix(_) => (Verb::Write, 16),
             _ => return None,
         })
     }
@@ -545,21 +487,9 @@ impl Code {
         &self.loaded.memory
     }
 
-    pub(crate) fn has_body(&self, function: u32) -> bool {
-        let function = self.loaded.parsed.ptx.functions.get(function as usize);
-        function.is_some_and(|it| it.body.is_some())
-    }
-
     /// The program of the kernel.
     pub(crate) fn kernel(&self) -> Result<Arc<Program>, Unlowered> {
         self.program(self.kernel)
-    }
-
-    /// The program of a function, made when it is first asked for.
-    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered> {
-        let made = self.programs[function as usize]
-            .get_or_init(|| lower::lower(&self.lowering(), function).map(Arc::new));
-        made.clone()
     }
 
     /// What lowering asks of the module.
@@ -567,113 +497,61 @@ impl Code {
         Layout {
             module: &self.loaded.parsed.ptx,
             text: &self.loaded.parsed.text,
-            code: self,
+            addresses: &self.loaded.addresses,
+            offsets: &self.offsets,
         }
     }
 }
 
-/// What lowering asks of a module.
-#[derive(Clone, Copy)]
-pub(crate) struct Layout<'m> {
-    pub(crate) module: &'m ptx::Module,
-    pub(crate) text: &'m str,
-    code: &'m Code,
-}
-
-impl Layout<'_> {
-    /// Whether it is the variable of which each launch may have its own.
-    pub(crate) fn is_panic_record(&self, index: u32) -> bool {
-        self.module.variables[index as usize].name == PANIC_RECORD
+impl Functions for Code {
+    /// The program of a function, made when it is first asked for.
+    fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered> {
+        let made = self.programs[function as usize]
+            .get_or_init(|| lower::lower(&self.lowering(), function).map(Arc::new));
+        made.clone()
     }
 
-    /// The address of a variable of the module, in its own space.
-    pub(crate) fn address_of_variable(&self, index: u32) -> Result<u64, String> {
-        match self.code.offsets.get(&Shared::Module(index)) {
-            Some(offset) => Ok(u64::from(*offset)),
-            None => self.code.loaded.addresses[index as usize].ok_or_else(|| {
-                format!(
-                    "`{}` has no address",
-                    self.module.variables[index as usize].name
-                )
-            }),
-        }
+    fn has_body(&self, function: u32) -> bool {
+        let function = self.loaded.parsed.ptx.functions.get(function as usize);
+        function.is_some_and(|it| it.body.is_some())
     }
 
-    /// The offset of a shared variable of a function's body.
-    pub(crate) fn address_of_shared(&self, function: u32, index: u32) -> Result<u64, String> {
-        let offset = self.code.offsets.get(&Shared::Body(function, index));
-        offset
-            .map(|it| u64::from(*it))
-            .ok_or_else(|| "a shared variable without a place".to_owned())
+    /// Where an instruction of a function is from: file and line, or the line of the PTX, and how the kernel came
+    /// there.
+    fn place_in(&self, function: u32, index: u32) -> String {
+        let kernel = Some(self.kernel);
+        self.loaded.parsed.place_in(function, index, kernel)
     }
 }
 
-impl Shared {
-    pub(crate) fn of(self, module: &ptx::Module) -> &Variable {
-        match self {
-            Shared::Module(index) => &module.variables[index as usize],
-            Shared::Body(function, index) => {
-                let body = module.functions[function as usize].body.as_ref();
-                &body.expect("it names a variable").variables[index as usize]
-            }
-        }
+impl Listing for Code {
+    fn name(&self) -> &str {
+        &self.function().name
     }
-}
 
-/// The shared variables that a kernel and the functions that it may call name, in order.
-pub(crate) fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
-    let mut names = BTreeSet::new();
-    let mut seen = BTreeSet::from([kernel]);
-    let mut left = vec![kernel];
-    while let Some(function) = left.pop() {
-        let Some(body) = &module.functions[function as usize].body else {
-            continue;
-        };
-        for (index, variable) in body.variables.iter().enumerate() {
-            if variable.space == Space::Shared {
-                names.insert(Shared::Body(function, index as u32));
-            }
-        }
-        let mut symbol = |symbol| match symbol {
-            Symbol::Module(index) if module.variables[index as usize].space == Space::Shared => {
-                names.insert(Shared::Module(index));
-            }
-            Symbol::Function(function) if seen.insert(function.0) => left.push(function.0),
-            _ => {}
-        };
-        for instruction in &body.instructions {
-            instruction.visit_symbols(&mut symbol);
-            if let Operation::Call(call) = &instruction.operation
-                && matches!(call.callee, ptx::Callee::Indirect { .. })
-            {
-                // Any function whose address a first value has.
-                taken(module).into_iter().for_each(&mut symbol);
-            }
-        }
+    fn ptx(&self) -> &ptx::Module {
+        &self.loaded.parsed.ptx
     }
-    names.into_iter().collect()
-}
 
-/// A kernel and the functions that it may call.
-pub(crate) fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
-    let mut seen = BTreeSet::from([kernel]);
-    let mut left = vec![kernel];
-    while let Some(function) = left.pop() {
-        let body = module.functions[function as usize].body.as_ref();
-        let mut symbol = |symbol| match symbol {
-            Symbol::Function(FunctionId(it))
-                if module.functions[it as usize].body.is_some() && seen.insert(it) =>
-            {
-                left.push(it);
-            }
-            _ => {}
-        };
-        for instruction in body.into_iter().flat_map(|it| &it.instructions) {
-            instruction.visit_symbols(&mut symbol);
-        }
-        taken(module).into_iter().for_each(symbol);
+    fn text(&self) -> &str {
+        &self.loaded.parsed.text
     }
-    seen
+
+    fn each_block(&self, function: u32, block: &mut dyn FnMut(Range<u32>, BlockEnd)) {
+        let program = self.program(function).expect("it has run");
+        for it in &program.blocks {
+            let end = match it.then {
+                Then::Branch { .. } => BlockEnd::Branch,
+                Then::Switch { .. } => BlockEnd::Switch,
+                _ => BlockEnd::Other,
+            };
+            block(it.issues.clone(), end);
+        }
+    }
+
+    fn memory(&self) -> &Memory {
+        self.memory()
+    }
 }
 
 /// What the author calls a shared variable: nothing, where ptx-std's macro has named it by its place.
@@ -682,43 +560,6 @@ fn name_of_shared(name: &str) -> Cow<'_, str> {
         true => Cow::Borrowed(""),
         false => source::name_of(name),
     }
-}
-
-/// The functions whose addresses initial values have.
-fn taken(module: &ptx::Module) -> Vec<Symbol> {
-    let initials = module.variables.iter().filter_map(|it| it.initial.as_ref());
-    let symbols = initials.flat_map(|it| &it.relocations).map(|it| it.symbol);
-    symbols
-        .filter(|it| matches!(it, Symbol::Function(_)))
-        .collect()
-}
-
-/// Where a parameter of a kernel lies among all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ParameterBounds {
-    pub(crate) offset: u32,
-    pub(crate) bytes: u32,
-}
-
-impl ParameterBounds {
-    /// Whether so many bytes from an offset among all parameters on lie in it.
-    pub(crate) fn holds(&self, offset: u64, bytes: u32) -> bool {
-        let inside = offset.checked_sub(self.offset.into());
-        let end = inside.and_then(|inside| inside.checked_add(bytes.into()));
-        end.is_some_and(|end| end <= self.bytes.into())
-    }
-}
-
-/// Where each parameter of a kernel lies. `declarations::check` has found that all of them are few.
-pub(crate) fn parameter_bounds(function: &Function) -> Vec<ParameterBounds> {
-    let mut end = 0u32;
-    let bounds = function.parameters.iter().map(|parameter| {
-        let offset = end.next_multiple_of(parameter.alignment.max(1));
-        let bytes = parameter.bytes as u32;
-        end = offset + bytes;
-        ParameterBounds { offset, bytes }
-    });
-    bounds.collect()
 }
 
 /// A kernel of a module.

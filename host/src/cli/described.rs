@@ -97,9 +97,7 @@ pub(super) fn failure(error: StandaloneError) -> Failure {
     match error {
         StandaloneError::Usage(reason) => Failure::Usage(reason),
         StandaloneError::Driver(error) => match error {
-            DriverError::BlockExtent { .. }
-            | DriverError::RequiredBlock { .. }
-            | DriverError::SharedMemory { .. } => Failure::Usage(error.to_string()),
+            DriverError::Limit(_) => Failure::Usage(error.to_string()),
             error => driver_failure(error),
         },
         error => Failure::failed(error),

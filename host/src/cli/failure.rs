@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use super::streams;
 use crate::driver::DriverError;
+use crate::driver::errors::LimitError;
 
 /// What the help says of exit statuses; docs/measuring.md says the same.
 pub(super) const STATUSES: &str = "\
@@ -61,8 +62,7 @@ pub(super) fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
 pub(super) fn driver_failure(error: DriverError) -> Failure {
     match error {
         DriverError::NoSuchGpu { .. }
-        | DriverError::Block { .. }
-        | DriverError::Grid { .. }
+        | DriverError::Limit(LimitError::Block { .. } | LimitError::Grid { .. })
         | DriverError::OutOfMemory { .. } => Failure::Usage(error.to_string()),
         DriverError::NoDriver(_) | DriverError::NoGpu => {
             Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))

@@ -47,8 +47,11 @@ use cust::sys::{self, CUstream};
 
 use super::DriverError;
 use super::context::Context;
-use super::copy::{FROM_DEVICE, TO_DEVICE};
 pub(super) use notes::Notes;
+
+/// The names of copies in errors and traces.
+pub(super) const TO_DEVICE: &str = "copy to the device";
+pub(super) const FROM_DEVICE: &str = "copy from the device";
 
 /// A piece of work of a device.
 #[derive(Clone, Debug, PartialEq)]

@@ -258,3 +258,22 @@ impl Mad {
         }
     }
 }
+
+/// A video instruction, as handlers find it.
+#[derive(Clone, Copy, Debug)]
+pub enum Instruction {
+    /// On parts of the operands.
+    Lanes(Video),
+    /// `vmad`.
+    Mad(Mad),
+}
+
+impl Instruction {
+    /// Returns the value for these operands.
+    pub fn of(&self, a: u32, b: u32, c: u32) -> u32 {
+        match self {
+            Instruction::Lanes(video) => video.of(a, b, c),
+            Instruction::Mad(mad) => mad.of(a, b, c),
+        }
+    }
+}

@@ -21,7 +21,7 @@ pub struct BlockId(pub(super) u32);
 
 /// Threads of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Who {
+pub struct Accessors {
     /// Their block.
     pub block: BlockId,
     /// Index of the warp in it.
@@ -91,7 +91,7 @@ pub enum Strength {
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum AccessKind {
     /// Reads. So does a compare-and-swap that fails.
     Read(Strength),
     /// Writes.
@@ -100,21 +100,21 @@ pub enum What {
     Atomic(Order, Scope),
 }
 
-impl What {
+impl AccessKind {
     pub(super) fn reads(self) -> bool {
-        !matches!(self, What::Write(_))
+        !matches!(self, AccessKind::Write(_))
     }
 
     pub(super) fn writes(self) -> bool {
-        !matches!(self, What::Read(_))
+        !matches!(self, AccessKind::Read(_))
     }
 
     pub(super) fn strong(self) -> Option<(Order, Scope)> {
         match self {
-            What::Read(Strength::Weak) | What::Write(Strength::Weak) => None,
-            What::Read(Strength::Strong(order, scope))
-            | What::Write(Strength::Strong(order, scope))
-            | What::Atomic(order, scope) => Some((order, scope)),
+            AccessKind::Read(Strength::Weak) | AccessKind::Write(Strength::Weak) => None,
+            AccessKind::Read(Strength::Strong(order, scope))
+            | AccessKind::Write(Strength::Strong(order, scope))
+            | AccessKind::Atomic(order, scope) => Some((order, scope)),
         }
     }
 }
@@ -126,7 +126,7 @@ pub struct Access<'a> {
     /// bytes, but that a compare-and-swap may also read.
     pub instruction: u32,
     /// What it does.
-    pub what: What,
+    pub what: AccessKind,
     /// Bytes of one element of a vector; else those of the access.
     pub element_bytes: u32,
     /// Where: addresses of global memory, offsets in shared and local memory.

@@ -9,17 +9,18 @@
 use std::sync::Arc;
 
 use super::access::{Access, Order, Scope};
-use super::access::{BlockId, Strength, What, Who};
-use super::cell::{Before, Wrong, entries};
+use super::access::{AccessKind, Accessors, BlockId, Strength};
+use super::cell::{Before, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
-use super::finding::{Finding, Space};
+use super::finding::Finding;
 use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, Global, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
 
 /// Adjacent bytes that a copy moves: at most 16, a power of 2 that both addresses are multiples of.
@@ -35,7 +36,7 @@ pub struct Part {
 
 /// What a copy does with global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum CopyRole {
     /// Writes over what is there.
     Replace,
     /// Changes it atomically, in elements of so many bytes.
@@ -122,7 +123,7 @@ impl Checker {
 
     /// Whether a thread that asks for a phase that has ended is told so. Who asks first is told, as a GPU may
     /// tell, that copies are under way: who does not ask again reads too early.
-    pub fn may_know(&mut self, owner: BlockId, offset: u64, who: Who) -> bool {
+    pub fn may_know(&mut self, owner: BlockId, offset: u64, who: Accessors) -> bool {
         let thread = who.warp * 32 + who.mask.trailing_zeros();
         let bulks = &mut live(&mut self.blocks, owner).bulks;
         let ended = bulks.phases.get(&offset).copied().unwrap_or(0);
@@ -192,7 +193,7 @@ impl Checker {
     }
 
     /// The copies of `cp.async` that a thread has begun count at an mbarrier.
-    pub fn copies_arrive(&mut self, who: Who, owner: BlockId, offset: u64) {
+    pub fn copies_arrive(&mut self, who: Accessors, owner: BlockId, offset: u64) {
         let block = live(&mut self.blocks, who.block);
         let mut moved = Vec::new();
         for thread in lanes(who.warp, who.mask) {
@@ -217,7 +218,7 @@ impl Checker {
     }
 
     /// A proxy fence of threads.
-    pub fn proxy_fence(&mut self, who: Who) {
+    pub fn proxy_fence(&mut self, who: Accessors) {
         let block = live(&mut self.blocks, who.block);
         let (time, barrier) = (block.clock.now, block.clock.barrier);
         let sync = block.clock.syncs.get(who.warp as usize).copied();
@@ -245,7 +246,7 @@ impl Checker {
     pub fn bulk_load(
         &mut self,
         memory: &Memory,
-        who: Who,
+        who: Accessors,
         (owner, mbarrier): (BlockId, u64),
         instruction: u32,
         parts: &[Part],
@@ -253,9 +254,9 @@ impl Checker {
         let thread = who.warp * 32 + who.mask.trailing_zeros();
         self.is_initialised(who, owner, mbarrier, instruction)?;
         let first = self.copied;
-        let read = What::Read(Strength::Weak);
+        let read = AccessKind::Read(Strength::Weak);
         self.bulk_global(memory, who, instruction, parts, (read, 16))?;
-        let write = What::Write(Strength::Weak);
+        let write = AccessKind::Write(Strength::Weak);
         let own = [0; 32];
         let lanes = Lanes::new(&own, who.mask, 16);
         let access = self.bulk_half(who, instruction, &lanes, write, Role::BulkTo);
@@ -290,20 +291,20 @@ impl Checker {
     pub fn bulk_store(
         &mut self,
         memory: &Memory,
-        who: Who,
+        who: Accessors,
         instruction: u32,
         parts: &[Part],
-        does: Does,
+        does: CopyRole,
     ) -> Checked {
         let thread = who.warp * 32 + who.mask.trailing_zeros();
         let own = [0; 32];
         let lanes = Lanes::new(&own, who.mask, 16);
-        let read = What::Read(Strength::Weak);
+        let read = AccessKind::Read(Strength::Weak);
         let access = self.bulk_half(who, instruction, &lanes, read, Role::BulkFrom);
         self.bulk_shared(who.block, who, &access, parts)?;
         let (what, element) = match does {
-            Does::Change(bytes) => (What::Atomic(Order::Relaxed, Scope::Device), bytes),
-            Does::Replace => (What::Write(Strength::Weak), 16),
+            CopyRole::Change(bytes) => (AccessKind::Atomic(Order::Relaxed, Scope::Device), bytes),
+            CopyRole::Replace => (AccessKind::Write(Strength::Weak), 16),
         };
         let global = self.bulk_global(memory, who, instruction, parts, (what, element))?;
         let block = live(&mut self.blocks, who.block);
@@ -323,7 +324,7 @@ impl Checker {
     }
 
     /// Threads commit what they have begun since they last did.
-    pub fn bulk_commit(&mut self, who: Who) {
+    pub fn bulk_commit(&mut self, who: Accessors) {
         let block = live(&mut self.blocks, who.block);
         for thread in lanes(who.warp, who.mask) {
             *block.bulks.committed.entry(thread).or_default() += 1;
@@ -332,7 +333,7 @@ impl Checker {
 
     /// Threads wait for all of their groups but the newest `but`: until they are done, or until what they read
     /// has been read.
-    pub fn bulk_wait(&mut self, who: Who, but: u32, only_reads: bool) {
+    pub fn bulk_wait(&mut self, who: Accessors, but: u32, only_reads: bool) {
         let block = live(&mut self.blocks, who.block);
         let now = block.clock.now;
         let mut done = Vec::new();
@@ -389,10 +390,10 @@ impl Checker {
 
     pub(super) fn bulk_half<'a>(
         &mut self,
-        who: Who,
+        who: Accessors,
         instruction: u32,
         lanes: &'a Lanes<'a>,
-        what: What,
+        what: AccessKind,
         role: Role,
     ) -> Numbered<'a> {
         let access = Access {
@@ -409,7 +410,7 @@ impl Checker {
     pub(super) fn bulk_shared(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         parts: &[Part],
     ) -> Checked {
@@ -439,7 +440,7 @@ impl Checker {
             None => Ok(()),
             Some(trouble) => {
                 let place = live(&mut self.blocks, owner).layout.place(trouble.address);
-                Err(self.found(who, Space::Shared, access, place, &trouble))
+                Err(self.found(who, access, place, &trouble))
             }
         }
     }
@@ -448,15 +449,15 @@ impl Checker {
     fn bulk_global(
         &mut self,
         memory: &Memory,
-        who: Who,
+        who: Accessors,
         instruction: u32,
         parts: &[Part],
-        (what, element): (What, u32),
+        (what, element): (AccessKind, u32),
     ) -> Result<Vec<Stored>, Box<Finding>> {
         let (own, lane) = ([0; 32], who.mask.trailing_zeros());
         let lanes = Lanes::new(&own, who.mask, element);
         let role = match what {
-            What::Read(_) => Role::BulkFromGlobal,
+            AccessKind::Read(_) => Role::BulkFromGlobal,
             _ => Role::BulkToGlobal,
         };
         let access = self.bulk_half(who, instruction, &lanes, what, role);
@@ -472,17 +473,17 @@ impl Checker {
             }
             self.global_by_one(memory, &met, who, &access, (address, bytes))?;
             match what {
-                What::Read(_) => {
+                AccessKind::Read(_) => {
                     self.remember_source(instance, thread, address, bytes.into(), access.site);
                 }
-                What::Write(_) => {
+                AccessKind::Write(_) => {
                     let (shadow, _) = Global::of(&mut self.shadows, &met);
                     let Cells { line, first, count } = shadow.cells(address, bytes.into());
                     line.we[first..first + count].fill(PENDING);
                     line.wt[first..first + count].fill(thread | access.site << SITE_SHIFT);
                     stored.push((met.id, address, bytes));
                 }
-                What::Atomic(..) => {}
+                AccessKind::Atomic(..) => {}
             }
         }
         Ok(stored)
@@ -493,7 +494,7 @@ impl Checker {
     fn behind_fences(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         parts: &[Part],
         with_strong: bool,
     ) -> Option<Trouble> {
@@ -536,7 +537,7 @@ impl Checker {
             thread: by & THREAD,
             site: (by & SITE) >> SITE_SHIFT,
             is_exact: true,
-            wrong: Wrong::Proxy,
+            kind: FindingKind::NoProxyFence,
         };
         Some(Trouble {
             lane,
@@ -568,7 +569,7 @@ impl Checker {
     /// Whether the thread knows that an mbarrier has been initialised, and a fence has shown that to copies.
     fn is_initialised(
         &mut self,
-        who: Who,
+        who: Accessors,
         owner: BlockId,
         mbarrier: u64,
         instruction: u32,
@@ -576,7 +577,7 @@ impl Checker {
         let mut addresses = [0; 32];
         addresses[who.mask.trailing_zeros() as usize & 31] = mbarrier;
         let lanes = Lanes::new(&addresses, who.mask, 8);
-        let write = What::Write(Strength::Weak);
+        let write = AccessKind::Write(Strength::Weak);
         let access = self.bulk_half(who, instruction, &lanes, write, Role::BulkTo);
         let part = Part {
             global: None,
@@ -586,7 +587,7 @@ impl Checker {
         let trouble = self.behind_fences(owner, who, &[part], false);
         trouble.map_or(Ok(()), |trouble| {
             let place = live(&mut self.blocks, owner).layout.place(mbarrier);
-            Err(self.found(who, Space::Shared, &access, place, &trouble))
+            Err(self.found(who, &access, place, &trouble))
         })
     }
 }
@@ -618,7 +619,7 @@ impl Outgoing {
             thread: self.thread,
             site: self.site,
             is_exact: true,
-            wrong: Wrong::Pending,
+            kind: FindingKind::PendingCopy,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! One cell and one thread's access, with everything that is known.
 
-use super::access::{Scope, What};
+use super::access::{AccessKind, Scope};
 use super::clock::Clock;
-use super::finding::Why;
+use super::epochs::Epochs;
 use super::line::{
     ANCIENT, LANE, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
 use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
-use super::world::World;
+use crate::finding_kind::{FindingKind, RaceReason};
 
 /// What an access conflicts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,27 +17,15 @@ pub(super) struct Before {
     pub(super) thread: u32,
     pub(super) site: u32,
     pub(super) is_exact: bool,
-    pub(super) wrong: Wrong,
-}
-
-/// What is wrong between two accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
-    Race(Why),
-    Pending,
-    /// A thread has written through the generic proxy, and no proxy fence is between.
-    Proxy,
-    /// A product still reads it.
-    Product,
-    /// One of the two reads what no thread of the launch may write.
-    ReadOnly,
+    /// What is wrong between the two.
+    pub(super) kind: FindingKind,
 }
 
 /// One thread's access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) thread: u32,
-    pub(super) what: What,
+    pub(super) what: AccessKind,
     pub(super) element_bytes: u32,
     /// By number.
     pub(super) site: u32,
@@ -46,7 +34,7 @@ pub(super) struct Touch {
 /// What the order of accesses is judged by.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'a> {
-    pub(super) world: &'a World,
+    pub(super) world: &'a Epochs,
     pub(super) clock: &'a Clock,
     pub(super) sites: &'a Sites,
     /// Everything before is in order.
@@ -156,18 +144,20 @@ impl Judge<'_> {
 
     fn after_write(&self, line: &Line, cell: usize, touch: &Touch) -> Option<Before> {
         let (epoch, who) = (line.we[cell], line.wt[cell]);
-        let wrong = match epoch {
+        let kind = match epoch {
             NEVER | ANCIENT => return None,
-            PENDING => Wrong::Pending,
+            PENDING => FindingKind::PendingCopy,
             _ if self.is_before(touch.thread, epoch, who & THREAD) => return None,
-            _ => Wrong::Race(Why::Weak),
+            _ => FindingKind::Race {
+                reason: RaceReason::Weak,
+            },
         };
         Some(Before {
             epoch,
             thread: who & THREAD,
             site: (who & SITE) >> SITE_SHIFT,
             is_exact: true,
-            wrong,
+            kind,
         })
     }
 
@@ -246,12 +236,12 @@ impl Judge<'_> {
             thread,
             site,
             is_exact: entry.who & SEVERAL == 0 || thread == entry.who & THREAD,
-            wrong: Wrong::Race(why),
+            kind: FindingKind::Race { reason: why },
         })
     }
 
     /// Whether two accesses need no order: both read, or are atomic for each other. If not, why.
-    fn atomic_for(&self, entry: &Entry, touch: &Touch) -> Result<(), Why> {
+    fn atomic_for(&self, entry: &Entry, touch: &Touch) -> Result<(), RaceReason> {
         let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
         if !before.what.writes() && !touch.what.writes() {
             return Ok(());
@@ -264,14 +254,19 @@ impl Judge<'_> {
                 );
                 self.tells_apart(other, own, entry).map_or(Ok(()), Err)
             }
-            _ => Err(Why::Weak),
+            _ => Err(RaceReason::Weak),
         }
     }
 
     /// Why two strong accesses are not atomic for each other, if they are not.
-    fn tells_apart(&self, other: (Scope, u32), own: (Scope, u32), entry: &Entry) -> Option<Why> {
+    fn tells_apart(
+        &self,
+        other: (Scope, u32),
+        own: (Scope, u32),
+        entry: &Entry,
+    ) -> Option<RaceReason> {
         if other.1 != own.1 {
-            return Some(Why::Size);
+            return Some(RaceReason::Size);
         }
         if other.0.min(own.0) >= Scope::System {
             return None;
@@ -291,7 +286,7 @@ impl Judge<'_> {
         } else {
             Scope::System
         };
-        (other.0.min(own.0) < needed).then_some(Why::Scope)
+        (other.0.min(own.0) < needed).then_some(RaceReason::Scope)
     }
 
     /// A thread of the entry that nothing orders before this one: the latest if it is one.

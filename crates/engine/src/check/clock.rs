@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::Shape;
 use super::access::{LaunchId, Scope};
 use super::chains::{Head, Past, View, Write};
+use super::epochs::{Epochs, Instance};
 use super::hash::Map;
 use super::strong::{Group, Reach, Sites};
-use super::world::{Instance, World};
 
 /// The time of a block, and what its threads know.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ const PRODUCTS: u32 = 1 << 17;
 
 impl Clock {
     pub(super) fn new(
-        world: &mut World,
+        world: &mut Epochs,
         launch: LaunchId,
         block: Option<u64>,
         shape: Shape,
@@ -104,7 +104,7 @@ impl Clock {
         }
     }
 
-    pub(super) fn tick(&mut self, world: &mut World) {
+    pub(super) fn tick(&mut self, world: &mut Epochs) {
         let (now, follows) = world.tick(self.number);
         self.now = now;
         if !follows {
@@ -113,7 +113,7 @@ impl Clock {
     }
 
     /// Whether what a thread did at that time comes before what `me` does now.
-    pub(super) fn knows(&self, world: &World, me: u32, epoch: u32, thread: u32) -> bool {
+    pub(super) fn knows(&self, world: &Epochs, me: u32, epoch: u32, thread: u32) -> bool {
         if epoch < self.floor {
             return true;
         }
@@ -138,7 +138,7 @@ impl Clock {
 
     /// Whether a view knows a release of a launch that is after another device's at a time, or after a copy: who hands on
     /// in one launch what an earlier one has done.
-    fn knows_later(&self, world: &World, view: &View, epoch: u32) -> bool {
+    fn knows_later(&self, world: &Epochs, view: &View, epoch: u32) -> bool {
         let elsewhere = |it: &Instance| {
             it.launch != self.launch && (it.device != self.device || it.block.is_none())
         };
@@ -146,7 +146,7 @@ impl Clock {
         instance.is_some_and(|it| world.knows_later(view, it.launch))
     }
 
-    fn is_of_launch_before(&self, world: &World, epoch: u32) -> bool {
+    fn is_of_launch_before(&self, world: &Epochs, epoch: u32) -> bool {
         let Some(instance) = world.instance(epoch) else {
             return true;
         };
@@ -159,17 +159,17 @@ impl Clock {
     }
 
     /// Whether it is a time of this block, before its last barrier.
-    pub(super) fn is_before_barrier(&self, world: &World, epoch: u32) -> bool {
+    pub(super) fn is_before_barrier(&self, world: &Epochs, epoch: u32) -> bool {
         epoch < self.barrier && self.is_own(world, epoch)
     }
 
     /// Whether it is a time of this block.
-    pub(super) fn is_own(&self, world: &World, epoch: u32) -> bool {
+    pub(super) fn is_own(&self, world: &Epochs, epoch: u32) -> bool {
         world.instance_at(epoch) == Some(self.number)
     }
 
     /// Whether another block of the launch is in the same cluster.
-    pub(super) fn is_in_cluster(&self, world: &World, block: u64) -> bool {
+    pub(super) fn is_in_cluster(&self, world: &Epochs, block: u64) -> bool {
         let size = world
             .of(self.launch)
             .map_or(1, |launch| launch.blocks_per_cluster);
@@ -177,7 +177,7 @@ impl Clock {
     }
 
     /// Whether `me` has observed a strong write.
-    pub(super) fn has_observed(&self, world: &World, me: u32, epoch: u32, thread: u32) -> bool {
+    pub(super) fn has_observed(&self, world: &Epochs, me: u32, epoch: u32, thread: u32) -> bool {
         let Some(owner) = world.instance_at(epoch) else {
             return true;
         };
@@ -190,7 +190,7 @@ impl Clock {
     }
 
     /// All threads of the block have met.
-    pub(super) fn barrier(&mut self, world: &mut World) {
+    pub(super) fn barrier(&mut self, world: &mut Epochs) {
         self.tick(world);
         self.barrier = self.now;
         for (_, view) in self.views.drain() {
@@ -200,7 +200,7 @@ impl Clock {
     }
 
     /// What the block's own chains say, everybody of the block knows now.
-    fn end_chains(&mut self, world: &mut World) {
+    fn end_chains(&mut self, world: &mut Epochs) {
         if self.own_chains.is_empty() {
             return;
         }
@@ -247,7 +247,7 @@ impl Clock {
     }
 
     /// Lanes of a warp, of which `all` exist, have met.
-    pub(super) fn sync_warp(&mut self, world: &mut World, warp: u32, mask: u32, all: u32) {
+    pub(super) fn sync_warp(&mut self, world: &mut Epochs, warp: u32, mask: u32, all: u32) {
         let is_whole = mask & all == all;
         if is_whole && self.views.is_empty() {
             self.tick(world);
@@ -265,7 +265,7 @@ impl Clock {
     /// Threads come to a meeting: what they did is known to who leaves it.
     pub(super) fn arrive(
         &mut self,
-        world: &mut World,
+        world: &mut Epochs,
         meeting: u32,
         key: u32,
         threads: &[(u32, u32)],
@@ -290,7 +290,7 @@ impl Clock {
     /// Threads leave a meeting.
     pub(super) fn leave(
         &mut self,
-        world: &mut World,
+        world: &mut Epochs,
         meeting: u32,
         key: u32,
         threads: &[(u32, u32)],
@@ -313,7 +313,7 @@ impl Clock {
         }
     }
 
-    fn meeting(&mut self, world: &mut World, meeting: u32, key: u32) -> u32 {
+    fn meeting(&mut self, world: &mut Epochs, meeting: u32, key: u32) -> u32 {
         let own = &mut self.own_chains;
         *self.meetings.entry((meeting, key)).or_insert_with(|| {
             let chain = world.chains.begin();
@@ -323,7 +323,7 @@ impl Clock {
     }
 
     /// What lane 0 of a warp has done from a time on is known to all who wait for its warpgroup's products.
-    pub(super) fn commit_products(&mut self, world: &mut World, warp: u32, from: u32) {
+    pub(super) fn commit_products(&mut self, world: &mut Epochs, warp: u32, from: u32) {
         let chain = self.meeting(world, PRODUCTS + warp / 4, 0);
         let past = Past {
             barrier: 0,
@@ -341,12 +341,12 @@ impl Clock {
     }
 
     /// Lanes of a warp have waited for products.
-    pub(super) fn wait_for_products(&mut self, world: &mut World, warp: u32, mask: u32) {
+    pub(super) fn wait_for_products(&mut self, world: &mut Epochs, warp: u32, mask: u32) {
         self.leave(world, PRODUCTS + warp / 4, 0, &[(warp, mask)]);
     }
 
     /// Threads arrive at the barrier of the cluster.
-    pub(super) fn arrive_in_cluster(&mut self, world: &mut World, warp: u32, mask: u32) {
+    pub(super) fn arrive_in_cluster(&mut self, world: &mut Epochs, warp: u32, mask: u32) {
         let chain = world.chain_of_cluster(self.launch, self.cluster);
         self.is_exported = true;
         let mut view = self.all.clone();
@@ -364,7 +364,7 @@ impl Clock {
     }
 
     /// Threads go on from the barrier of the cluster.
-    pub(super) fn leave_in_cluster(&mut self, world: &mut World, warp: u32, mask: u32) {
+    pub(super) fn leave_in_cluster(&mut self, world: &mut Epochs, warp: u32, mask: u32) {
         let chain = world.chain_of_cluster(self.launch, self.cluster);
         let len = world.chains.len(chain);
         for thread in lanes(warp, mask) {
@@ -375,7 +375,7 @@ impl Clock {
 
     /// Shows those who wait at an address of the block's shared memory what a copy has done, of the block of a
     /// number.
-    pub(super) fn release_at(&mut self, world: &mut World, offset: u64, number: u32, head: &Head) {
+    pub(super) fn release_at(&mut self, world: &mut Epochs, offset: u64, number: u32, head: &Head) {
         let key = offset | space_of(self.start);
         let reach = self.reach();
         let known = match reach {
@@ -399,7 +399,7 @@ impl Clock {
     }
 
     /// The block has ended.
-    pub(super) fn end(&mut self, world: &mut World) {
+    pub(super) fn end(&mut self, world: &mut Epochs) {
         if self.is_joined {
             self.hand_on(world);
         }

@@ -1,15 +1,15 @@
 //! Asynchronous copies: accesses of their own, which land when their thread waits for them.
 
-use super::access::{Access, Strength, What, Who};
-use super::cell::{Before, Wrong};
+use super::access::{Access, AccessKind, Accessors, Strength};
+use super::cell::Before;
 use super::clock::lanes;
-use super::finding::Space;
 use super::hash::Map;
 use super::line::{PENDING, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::Trouble;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory};
 
 /// One `cp.async` of a warp.
@@ -55,11 +55,11 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         copy: &Copy<'_>,
     ) -> Checked {
         if let Some(from) = copy.from {
-            let what = What::Read(Strength::Weak);
+            let what = AccessKind::Read(Strength::Weak);
             let read = self.half(who, copy.instruction, from, what, Role::CopyFrom);
             self.global_in_each(memory, cached, who, &read)?;
             self.remember_sources(who, from, read.site);
@@ -68,7 +68,7 @@ impl Checker {
             let count = u64::from(from.mask.count_ones());
             self.copied - count..self.copied
         });
-        let what = What::Write(Strength::Weak);
+        let what = AccessKind::Write(Strength::Weak);
         let write = self.half(who, copy.instruction, copy.to, what, Role::CopyTo);
         let pending = self.pending_reads(who.block, &write);
         let (race, _) = self.in_shared(who.block, who, &write);
@@ -76,7 +76,7 @@ impl Checker {
             let place = live(&mut self.blocks, who.block)
                 .layout
                 .place(trouble.address);
-            return Err(self.found(who, Space::Shared, &write, place, &trouble));
+            return Err(self.found(who, &write, place, &trouble));
         }
         let block = live(&mut self.blocks, who.block);
         for (lane, to) in copy.to.each() {
@@ -99,7 +99,7 @@ impl Checker {
     }
 
     /// Threads end a group of copies.
-    pub fn commit(&mut self, who: Who) {
+    pub fn commit(&mut self, who: Accessors) {
         let block = live(&mut self.blocks, who.block);
         for thread in lanes(who.warp, who.mask) {
             let groups = block
@@ -113,7 +113,7 @@ impl Checker {
 
     /// Threads wait for all of their groups but the newest `but`. `None` is `cp.async.wait_all`: it
     /// also waits for what is in no group yet.
-    pub fn wait(&mut self, who: Who, but: Option<u32>) {
+    pub fn wait(&mut self, who: Accessors, but: Option<u32>) {
         let block = live(&mut self.blocks, who.block);
         let now = block.clock.now;
         let mut landed = Vec::new();
@@ -145,7 +145,7 @@ impl Checker {
     pub(super) fn pending_sources(
         &mut self,
         memory: &Memory,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Checked {
         if self.sources.is_empty() || !access.what.writes() {
@@ -162,7 +162,7 @@ impl Checker {
                 thread: source.thread,
                 site: source.site,
                 is_exact: true,
-                wrong: Wrong::Pending,
+                kind: FindingKind::PendingCopy,
             };
             Some(Trouble {
                 lane,
@@ -175,15 +175,15 @@ impl Checker {
         };
         let numbered = self.numbered(who, access, Role::of(access.what));
         let place = memory.place(trouble.address);
-        Err(self.found(who, Space::Global, &numbered, place, &trouble))
+        Err(self.found(who, &numbered, place, &trouble))
     }
 
     fn half<'a>(
         &mut self,
-        who: Who,
+        who: Accessors,
         instruction: u32,
         lanes: &'a Lanes<'a>,
-        what: What,
+        what: AccessKind,
         role: Role,
     ) -> super::warp::Numbered<'a> {
         let access = Access {
@@ -196,7 +196,7 @@ impl Checker {
         self.numbered(who, &access, role)
     }
 
-    fn remember_sources(&mut self, who: Who, from: &Lanes<'_>, site: u32) {
+    fn remember_sources(&mut self, who: Accessors, from: &Lanes<'_>, site: u32) {
         let instance = live(&mut self.blocks, who.block).clock.number;
         for (lane, address) in from.each() {
             let thread = who.warp * 32 + lane;

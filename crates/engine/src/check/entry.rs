@@ -1,14 +1,14 @@
 //! Accesses to global and shared memory, and what is found.
 
-use super::access::{Access, Strength, What, Who};
-use super::cell::Wrong;
+use super::access::{Access, AccessKind, Accessors, Strength};
 use super::clock::space_of;
-use super::finding::{Agent, Class, Finding, Side, Space};
+use super::epochs::Instance;
+use super::finding::{Agent, Finding, Side};
 use super::sites::{Role, Site};
 use super::strong::Reach;
 use super::warp::{Ground, Numbered, Trouble};
-use super::world::Instance;
 use super::{Block, BlockId, Checked, Checker, Global, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Contents, Lanes, Memory, Pattern, Place};
 
 impl Checker {
@@ -21,7 +21,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
@@ -34,7 +34,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> Checked {
         let (first, last) = access.lanes.span();
@@ -76,7 +76,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> Checked {
         self.global_in_with(memory, cached, who, access, |ground| ground.access(access))?;
@@ -90,7 +90,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         (address, bytes): (u64, u32),
     ) -> Checked {
@@ -107,7 +107,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         reaches: impl FnOnce(&mut Ground<'_>),
     ) -> Checked {
@@ -142,7 +142,7 @@ impl Checker {
             None => Ok(()),
             Some(trouble) => {
                 let place = memory.place(trouble.address);
-                Err(self.found(who, Space::Global, access, place, &trouble))
+                Err(self.found(who, access, place, &trouble))
             }
         }
     }
@@ -152,7 +152,7 @@ impl Checker {
     /// # Errors
     /// What it races with. Reads of what nobody has written are held back.
     #[inline]
-    pub fn shared(&mut self, who: Who, access: &Access<'_>) -> Checked {
+    pub fn shared(&mut self, who: Accessors, access: &Access<'_>) -> Checked {
         self.shared_of(who.block, who, access)
     }
 
@@ -160,7 +160,7 @@ impl Checker {
     ///
     /// # Errors
     /// As there.
-    pub fn shared_of(&mut self, owner: BlockId, who: Who, access: &Access<'_>) -> Checked {
+    pub fn shared_of(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
         let pending = self.pending_reads(owner, &numbered);
         let (race, empty) = self.in_shared(owner, who, &numbered);
@@ -168,13 +168,13 @@ impl Checker {
             let block = live(&mut self.blocks, owner);
             let place = block.layout.place(trouble.address);
             block.held = None;
-            return Err(self.found(who, Space::Shared, &numbered, place, &trouble));
+            return Err(self.found(who, &numbered, place, &trouble));
         }
         if let Some(trouble) = empty
             && live(&mut self.blocks, owner).held.is_none()
         {
             let place = live(&mut self.blocks, owner).layout.place(trouble.address);
-            let found = self.found(who, Space::Shared, &numbered, place, &trouble);
+            let found = self.found(who, &numbered, place, &trouble);
             live(&mut self.blocks, owner).held = Some(found);
         }
         Ok(())
@@ -183,7 +183,7 @@ impl Checker {
     pub(super) fn in_shared(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
     ) -> (Option<Trouble>, Option<Trouble>) {
         self.in_shared_with(owner, who, |ground| ground.access(access))
@@ -192,7 +192,7 @@ impl Checker {
     pub(super) fn in_shared_with(
         &mut self,
         owner: BlockId,
-        who: Who,
+        who: Accessors,
         reaches: impl FnOnce(&mut Ground<'_>),
     ) -> (Option<Trouble>, Option<Trouble>) {
         // Out of its place while the accessing block's clock, or its own, is at hand.
@@ -241,7 +241,7 @@ impl Checker {
 
     pub(super) fn numbered<'a>(
         &mut self,
-        who: Who,
+        who: Accessors,
         access: &Access<'a>,
         role: Role,
     ) -> Numbered<'a> {
@@ -271,20 +271,11 @@ impl Checker {
     #[cold]
     pub(super) fn found(
         &mut self,
-        who: Who,
-        space: Space,
+        who: Accessors,
         access: &Numbered<'_>,
         place: Place,
         trouble: &Trouble,
     ) -> Box<Finding> {
-        let class = match trouble.before.map(|before| before.wrong) {
-            None => Class::Uninitialised,
-            Some(Wrong::Race(why)) => Class::Race(why),
-            Some(Wrong::Pending) => Class::PendingCopy,
-            Some(Wrong::Proxy) => Class::Proxy,
-            Some(Wrong::Product) => Class::PendingProduct,
-            Some(Wrong::ReadOnly) => Class::ReadOnly,
-        };
         let clock = &live(&mut self.blocks, who.block).clock;
         let own = Instance {
             launch: clock.launch,
@@ -297,39 +288,35 @@ impl Checker {
                 .block
                 .map_or(Agent::Host, |block| Agent::Thread { block, thread });
             Side {
-                launch: instance.launch,
+                launch: Some(instance.launch),
                 device: instance.block.map(|_| instance.device),
-                program: site.program,
-                agent,
-                what: (!site.is_copy).then_some(site.what),
-                instruction: site.instruction,
                 is_exact,
+                ..Side::accessing(agent, (!site.is_copy).then_some(site.what), site.at())
             }
         };
         let before = trouble.before.map(|before| {
-            let instance = match before.wrong {
-                Wrong::Pending | Wrong::Product => own,
-                Wrong::Race(_) | Wrong::Proxy | Wrong::ReadOnly => {
-                    self.world.instance(before.epoch).unwrap_or(own)
-                }
+            let instance = match before.kind {
+                // Of a block's own, which has no epoch yet.
+                FindingKind::PendingCopy | FindingKind::PendingProduct => own,
+                _ => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)
         });
+        let kind = trouble.before.map(|before| before.kind);
+        let now = side(access.site, own, who.warp * 32 + trouble.lane, true);
         Box::new(Finding {
-            class,
-            space,
-            place,
-            now: side(access.site, own, who.warp * 32 + trouble.lane, true),
+            place: Some(place),
             before,
+            ..Finding::new(kind.unwrap_or(FindingKind::Uninitialised), now)
         })
     }
 }
 
 impl Role {
-    pub(super) fn of(what: What) -> Role {
+    pub(super) fn of(what: AccessKind) -> Role {
         match what {
-            What::Read(Strength::Weak | Strength::Strong(..)) => Role::Read,
-            What::Write(_) | What::Atomic(..) => Role::Write,
+            AccessKind::Read(Strength::Weak | Strength::Strong(..)) => Role::Read,
+            AccessKind::Write(_) | AccessKind::Atomic(..) => Role::Write,
         }
     }
 }

@@ -1,53 +1,10 @@
-//! What a check has found.
+//! A finding: what is wrong, where, and who did it.
 
 use std::fmt;
 
-use super::access::{LaunchId, Scope, What};
-use crate::memory::{FaultClass, Place};
-
-/// The state space of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
-    /// Global memory, the heap, constants.
-    Global,
-    /// Shared memory.
-    Shared,
-    /// Local memory.
-    Local,
-}
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Two threads reach the same bytes, one of them writing, and nothing orders them.
-    Race(Why),
-    /// Memory is read that nobody has written.
-    Uninitialised,
-    /// An asynchronous copy has not been waited for by the thread that made it.
-    PendingCopy,
-    /// A product of matrices has not been waited for that reads it.
-    PendingProduct,
-    /// A copy or a product reaches through the asynchronous proxy what a thread has written, without a proxy
-    /// fence between.
-    Proxy,
-    /// Bytes are read by `ld.global.nc` and written in the same launch.
-    ReadOnly,
-    /// A heap block that nobody has freed, or can.
-    Leak,
-    /// The access cannot be made at all.
-    Fault(FaultClass),
-}
-
-/// Why two accesses that race are not atomic for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// At least one is neither atomic nor relaxed.
-    Weak,
-    /// Both are strong, and the scope of one leaves the other out.
-    Scope,
-    /// Both are strong, and of different sizes.
-    Size,
-}
+use super::access::{AccessKind, LaunchId, Scope};
+use crate::finding_kind::{FindingKind, RaceReason};
+use crate::memory::Place;
 
 /// Who made an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,142 +22,282 @@ pub enum Agent {
     Kernel,
 }
 
-/// One of two accesses.
+/// What a side does to memory or to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side {
-    /// The launch.
-    pub launch: LaunchId,
-    /// The device that it is on; none of the host.
-    pub device: Option<u32>,
-    /// The launch's program, which `instruction` counts in.
-    pub program: u32,
-    /// Who.
-    pub agent: Agent,
-    /// What it does. None of an asynchronous copy.
-    pub what: Option<What>,
-    /// Which instruction.
-    pub instruction: u32,
-    /// Whether it is this instruction: of several reads by a warp since the last barrier only the
-    /// last one's is known.
-    pub is_exact: bool,
+pub enum Verb {
+    /// Reads it.
+    Read,
+    /// Writes it.
+    Write,
+    /// Reads and writes it at once.
+    Atomic,
+    /// Reads or writes it by an asynchronous copy.
+    Copy,
+    /// Frees it.
+    Free,
+    /// Accesses it by an instruction that is no load or store.
+    Reach,
 }
 
-/// Something wrong.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.text(Side::plain))]
+/// A thread of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// The index of its block, x, y, z.
+    pub block: [u32; 3],
+    /// Its index in the block, x, y, z.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "block {:?}, thread {:?}",
+            self.block, self.thread
+        )
+    }
+}
+
+/// One side of a finding: an instruction that a thread executed, or an operation of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Side {
+    /// Who.
+    pub agent: Agent,
+    /// The thread's coordinates. `None` of the host, and of a thread of another module's launch.
+    pub thread: Option<Thread>,
+    /// The same in words: `block [0, 0, 0], thread [1, 0, 0]`.
+    pub who: String,
+    /// The file and line, or the line of the PTX.
+    pub source: String,
+    /// What it does.
+    pub verb: Verb,
+    /// How it accesses memory. `None` of an asynchronous copy, and where nothing was accessed.
+    pub access: Option<AccessKind>,
+    /// The emulated device that it runs on. `None` of the host.
+    pub device: Option<u32>,
+    /// The launch, among those that are checked.
+    pub launch: Option<LaunchId>,
+    /// Whether it was this instruction: of several reads by a warp since the last barrier only the last is known.
+    pub is_exact: bool,
+    pub(crate) site: SiteId,
+}
+
+/// An instruction of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SiteId {
+    /// The number of the program.
+    pub(crate) program: u32,
+    /// The instruction's number in it.
+    pub(crate) instruction: u32,
+}
+
+/// Something that threads must not do: what, where, and both accesses if it takes two.
+///
+/// It displays as a report, without the kernel's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
-    /// What.
-    pub class: Class,
-    /// In which state space.
-    pub space: Space,
-    /// Where.
-    pub place: Place,
-    /// The access at which it was found.
+    /// What is wrong.
+    pub kind: FindingKind,
+    /// The memory. `None` where none is at fault.
+    pub place: Option<Place>,
+    /// The instruction at which it was found.
     pub now: Side,
-    /// The access before.
+    /// The access before, with which that is wrong.
     pub before: Option<Side>,
+    /// What the report says beside this: who waits where, which rule is broken, or the name of a register. Empty of most
+    /// kinds.
+    pub details: String,
+}
+
+impl std::error::Error for Finding {}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.before {
+            Some(before) => self.report_both(before, f),
+            None => self.report_one(f),
+        }
+    }
 }
 
 impl Finding {
-    /// The text, with `whom` naming a side's thread and its place in the source.
-    pub fn text(&self, whom: impl Fn(&Side) -> (String, String)) -> String {
-        let (thread, source) = whom(&self.now);
-        let (place, verb) = (&self.place, self.now.verb());
-        let Some(before) = &self.before else {
-            return match self.class {
-                Class::Leak => format!(
-                    "leak: no later kernel reaches {}, allocated at {source}",
-                    place.whole()
-                ),
-                Class::PendingCopy => format!(
-                    "{}: {thread} {verb} {place} at {source}, and its block has ended",
-                    self.class.name()
-                ),
-                _ => format!("{}: {thread} {verb} {place} at {source}", self.class.name()),
-            };
-        };
-        let (other, other_source) = whom(before);
-        let past = before.past();
-        format!(
-            "{} on {place}: {thread} {verb} it at {source}, and {other} {past} it at {other_source}{}",
-            self.class.name(),
-            self.hint(before)
+    fn report_both(&self, before: &Side, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, details, hint) = (self.kind.name(), &self.details, self.hint());
+        let Side { who, source, .. } = &self.now;
+        let (verb, other, other_source) = (self.now.verb.present(), &before.who, &before.source);
+        if let Some(place) = &self.place {
+            let past = before.verb.past();
+            return write!(
+                f,
+                "{name} on {place}: {who} {verb} it at {source}, and {other} {past} it at {other_source}{hint}"
+            );
+        }
+        let may = before.verb.infinitive();
+        write!(
+            f,
+            "{name}: {who} {verb} {details} at {source}, and the `wgmma` at {other_source} may still {may} it{hint}"
         )
     }
 
-    /// What there is to say of why.
-    fn hint(&self, before: &Side) -> String {
-        let devices = self.now.device.zip(before.device);
-        match (self.class, devices.filter(|(now, before)| now != before)) {
-            (Class::Race(Why::Scope), Some((now, other))) => {
-                let scope = |side: &Side| Some(side.what?.strong()?.1);
+    fn report_one(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, details, hint) = (self.kind.name(), &self.details, self.hint());
+        let Side {
+            who, source, verb, ..
+        } = &self.now;
+        let Some(place) = &self.place else {
+            return match self.kind {
+                FindingKind::Divergence => write!(f, "{name} in {}: {details}", self.now.block()),
+                FindingKind::Stuck => write!(f, "{} cannot go on: {details}", self.now.block()),
+                _ => write!(f, "{name}: {who}: {details}, at {source}{hint}"),
+            };
+        };
+        match self.kind {
+            FindingKind::Leak => {
+                let whole = place.whole();
+                write!(
+                    f,
+                    "{name}: no later kernel reaches {whole}, allocated at {source}"
+                )
+            }
+            FindingKind::EndlessPhase { arrivals, bytes } => {
+                let expected = match (arrivals, bytes) {
+                    (0, bytes) => format!("{bytes} bytes"),
+                    (arrivals, 0) => format!("{arrivals} arrivals"),
+                    (arrivals, bytes) => format!("{arrivals} arrivals and {bytes} bytes"),
+                };
+                write!(
+                    f,
+                    "{name}: {who} waits for ever: the mbarrier on {place} expects {expected} that do not come, at {source}"
+                )
+            }
+            _ => write!(
+                f,
+                "{name}: {who} {} {place} at {source}{hint}",
+                verb.present()
+            ),
+        }
+    }
+}
+
+impl Finding {
+    /// A finding at one instruction, which names no memory.
+    pub(crate) fn new(kind: FindingKind, now: Side) -> Finding {
+        Finding {
+            kind,
+            place: None,
+            now,
+            before: None,
+            details: String::new(),
+        }
+    }
+
+    /// How the report ends: why it is wrong, where the accesses alone do not show it.
+    fn hint(&self) -> String {
+        let devices = self
+            .now
+            .device
+            .zip(self.before.as_ref().and_then(|it| it.device));
+        let between_devices = devices.filter(|(now, before)| now != before);
+        match (self.kind, between_devices) {
+            (FindingKind::Race { reason: RaceReason::Scope }, Some((now, other))) => {
+                let scope = |side: &Side| Some(side.access?.strong()?.1);
                 let own = scope(&self.now).unwrap_or(Scope::System);
+                let before = self.before.as_ref().and_then(scope);
                 let (narrow, on, other) = match own < Scope::System {
                     true => (own, now, other),
-                    false => (scope(before).unwrap_or(own), other, now),
+                    false => (before.unwrap_or(own), other, now),
                 };
                 format!(
                     "; the scope of the access on cpu:{on} is {}, and the other is on cpu:{other}",
                     narrow.name()
                 )
             }
-            (Class::Race(Why::Weak), Some(_)) => {
+            (FindingKind::Race { reason: RaceReason::Weak }, Some(_)) => {
                 "; what one device does comes before what another does by fences and atomics of the system's scope alone"
                     .to_owned()
             }
-            (class, _) => class.hint().to_owned(),
-        }
-    }
-}
-
-impl Class {
-    /// As reports begin.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Race(_) => "race",
-            Class::Uninitialised => "uninitialised",
-            Class::PendingCopy => "asynchronous copy without a wait",
-            Class::Proxy => "no proxy fence",
-            Class::PendingProduct => "product without a wait",
-            Class::ReadOnly => "read-only load of data that the kernel writes",
-            Class::Leak => "leak",
-            Class::Fault(class) => class.name(),
-        }
-    }
-
-    fn hint(self) -> &'static str {
-        match self {
-            Class::Race(Why::Scope) => "; the scope of one leaves the other out",
-            Class::Race(Why::Size) => "; atomics of different sizes",
-            Class::ReadOnly => "; `ld.global.nc` is for what no thread of the launch writes",
-            _ => "",
+            (kind, _) => kind.hint(),
         }
     }
 }
 
 impl Side {
-    fn plain(&self) -> (String, String) {
-        (
-            self.agent.to_string(),
-            format!("instruction {}", self.instruction),
-        )
-    }
-
-    fn verb(&self) -> &'static str {
-        match self.what {
-            None => "copies to or from",
-            Some(What::Read(_)) => "reads",
-            Some(What::Write(_)) => "writes",
-            Some(What::Atomic(..)) => "atomically accesses",
+    /// A side that is known by its numbers, until the launch's kernel names it.
+    pub(crate) fn new(agent: Agent, verb: Verb, site: SiteId) -> Side {
+        Side {
+            agent,
+            thread: None,
+            who: agent.to_string(),
+            source: format!("instruction {}", site.instruction),
+            verb,
+            access: None,
+            device: None,
+            launch: None,
+            is_exact: true,
+            site,
         }
     }
 
-    fn past(&self) -> &'static str {
-        match self.what {
-            None => "copied to or from",
-            Some(What::Read(_)) => "read",
-            Some(What::Write(_)) => "wrote",
-            Some(What::Atomic(..)) => "atomically accessed",
+    /// A side by an access of memory; `None`: by an asynchronous copy.
+    pub(crate) fn accessing(agent: Agent, access: Option<AccessKind>, site: SiteId) -> Side {
+        Side {
+            access,
+            ..Side::new(agent, access.map_or(Verb::Copy, Verb::of), site)
+        }
+    }
+
+    /// The thread's block, in words.
+    fn block(&self) -> String {
+        self.thread.map_or_else(
+            || self.who.clone(),
+            |Thread { block, .. }| format!("block {block:?}"),
+        )
+    }
+}
+
+impl Verb {
+    /// What an access of memory does.
+    pub(crate) fn of(access: AccessKind) -> Verb {
+        match access {
+            AccessKind::Read(_) => Verb::Read,
+            AccessKind::Write(_) => Verb::Write,
+            AccessKind::Atomic(..) => Verb::Atomic,
+        }
+    }
+
+    /// As of what happens now.
+    pub(crate) fn present(self) -> &'static str {
+        match self {
+            Verb::Read => "reads",
+            Verb::Write => "writes",
+            Verb::Atomic => "atomically accesses",
+            Verb::Copy => "copies to or from",
+            Verb::Free => "frees",
+            Verb::Reach => "reaches",
+        }
+    }
+
+    fn past(self) -> &'static str {
+        match self {
+            Verb::Read => "read",
+            Verb::Write => "wrote",
+            Verb::Atomic => "atomically accessed",
+            Verb::Copy => "copied to or from",
+            Verb::Free => "freed",
+            Verb::Reach => "reached",
+        }
+    }
+
+    fn infinitive(self) -> &'static str {
+        match self {
+            Verb::Read => "read",
+            Verb::Write => "write",
+            Verb::Atomic => "atomically access",
+            Verb::Copy => "copy to or from",
+            Verb::Free => "free",
+            Verb::Reach => "reach",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the host does, and what it vouches for.
 
-use super::access::{Strength, What, Who};
+use super::access::{AccessKind, Accessors, Strength};
 use super::clock::Clock;
 use super::streams::Operation;
 use super::warp::Numbered;
@@ -29,14 +29,14 @@ impl Checker {
         let launch = self.launch(operation, shape);
         let clock = Clock::new(&mut self.world, launch, None, shape);
         let block = self.seat(clock, shape, &Shared::new(&[], 0, 0));
-        let who = Who {
+        let who = Accessors {
             block,
             warp: 0,
             mask: u32::MAX,
         };
         let what = match direction {
-            Direction::Read => What::Read(Strength::Weak),
-            Direction::Write => What::Write(Strength::Weak),
+            Direction::Read => AccessKind::Read(Strength::Weak),
+            Direction::Write => AccessKind::Write(Strength::Weak),
         };
         let result = self.host_each(memory, who, (start, bytes), what);
         let ended = self.end_block(who.block);
@@ -63,9 +63,9 @@ impl Checker {
     fn host_each(
         &mut self,
         memory: &Memory,
-        who: Who,
+        who: Accessors,
         (start, bytes): (u64, u64),
-        what: What,
+        what: AccessKind,
     ) -> Checked {
         let mut cached = Cached::default();
         let (mut at, end) = (start, start.saturating_add(bytes));

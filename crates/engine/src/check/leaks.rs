@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access::LaunchId;
-use super::finding::{Agent, Class, Finding, Side, Space};
+use super::finding::{Agent, Finding, Side, SiteId};
 use super::{Checked, Checker};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Allocation, Kind, Memory, Place};
 
 const WORD: u64 = size_of::<u64>() as u64;
@@ -25,25 +26,23 @@ impl Checker {
         let Kind::Heap { instruction, .. } = block.kind else {
             return Ok(());
         };
+        let site = SiteId {
+            program,
+            instruction,
+        };
+        let now = Side {
+            launch: Some(launch),
+            device: block.device,
+            ..Side::accessing(Agent::Kernel, None, site)
+        };
         Err(Box::new(Finding {
-            class: Class::Leak,
-            space: Space::Global,
-            place: Place {
+            place: Some(Place {
                 address: block.start,
                 below: Some(block.part(block.start)),
                 above: None,
                 by_way_of: None,
-            },
-            now: Side {
-                launch,
-                device: block.device,
-                program,
-                agent: Agent::Kernel,
-                what: None,
-                instruction,
-                is_exact: true,
-            },
-            before: None,
+            }),
+            ..Finding::new(FindingKind::Leak, now)
         }))
     }
 }

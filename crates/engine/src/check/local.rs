@@ -1,8 +1,9 @@
 //! Which bytes of local memory have a value.
 
-use super::access::{Access, Who};
-use super::finding::{Class, Finding, Space};
+use super::access::{Access, Accessors};
+use super::finding::Finding;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Local, Pattern};
 
 /// Per byte of a warp's local memory, the lanes for which it has a value.
@@ -51,7 +52,7 @@ impl Written {
 
 impl Checker {
     /// A frame of local memory begins: it holds nothing yet.
-    pub fn frame(&mut self, who: Who, offset: u32, bytes: u32) {
+    pub fn frame(&mut self, who: Accessors, offset: u32, bytes: u32) {
         let block = live(&mut self.blocks, who.block);
         let written = block.local[who.warp as usize].bytes(offset.into(), bytes.into());
         written.iter_mut().for_each(|lanes| *lanes &= !who.mask);
@@ -61,7 +62,7 @@ impl Checker {
     ///
     /// # Errors
     /// A read of what the thread has not written.
-    pub fn local(&mut self, who: Who, access: &Access<'_>, local: &Local) -> Checked {
+    pub fn local(&mut self, who: Accessors, access: &Access<'_>, local: &Local) -> Checked {
         let block = live(&mut self.blocks, who.block);
         let missing = block.local[who.warp as usize].access(access);
         if missing == 0 {
@@ -72,11 +73,8 @@ impl Checker {
         let now = self.side(who, lane, access.instruction, access.what);
         now.map_or(Ok(()), |now| {
             Err(Box::new(Finding {
-                class: Class::Uninitialised,
-                space: Space::Local,
-                place: local.place(lane, offset),
-                now,
-                before: None,
+                place: Some(local.place(lane, offset)),
+                ..Finding::new(FindingKind::Uninitialised, now)
             }))
         })
     }

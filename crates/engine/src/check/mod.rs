@@ -28,7 +28,7 @@
 //!
 //! Call before the access itself is made. Atomics and other strong accesses must then be made lane
 //! by lane, in ascending order, and in the order of the calls: what a read observes is taken to be
-//! what was last written. A compare-and-swap that fails is a [`What::Read`]: split the mask.
+//! what was last written. A compare-and-swap that fails is a [`AccessKind::Read`]: split the mask.
 //! Generic addresses are resolved first: a call is of one state space. Shuffles and votes order no
 //! memory. `mbarrier` operations are strong accesses of their 8 bytes in shared memory, with
 //! scope of the block: arrive releases, a successful test or wait acquires.
@@ -50,11 +50,12 @@ mod chains;
 mod clock;
 mod copies;
 mod entry;
+mod epochs;
 mod finding;
 pub(crate) mod hash;
 mod host;
+mod in_flight_at_exit;
 mod leaks;
-mod left;
 mod line;
 mod local;
 mod overlap;
@@ -67,23 +68,24 @@ mod streams;
 mod strong;
 #[cfg(test)]
 mod tests;
-mod together;
 mod turns;
 mod warp;
-mod world;
+mod warp_readers;
 
-pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
-pub use bulk::{Does, Part};
+pub use access::{Access, AccessKind, Accessors, BlockId, LaunchId, Order, Scope, Strength};
+pub use bulk::{CopyRole, Part};
 pub use copies::Copy;
-pub use finding::{Agent, Class, Finding, Side, Space, Why};
+pub(crate) use finding::SiteId;
+pub use finding::{Agent, Finding, Side, Thread, Verb};
 pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
 pub use turns::{Hold, Known, Turn, Turns};
 
-use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};
+use crate::memory::{AllocationId, Cached, Contents, Shared};
 use bulk::Bulks;
 use clock::Clock;
 use copies::{Copies, Source};
+use epochs::Epochs;
 use hash::Map;
 use line::Sweeps;
 use local::Written;
@@ -92,7 +94,6 @@ use read_only::ReadOnly;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
-use world::World;
 
 /// A finding, or nothing wrong.
 pub type Checked = Result<(), Box<Finding>>;
@@ -115,7 +116,7 @@ pub struct Shape {
 /// What a device's checked launches have done with its memory.
 #[derive(Debug)]
 pub struct Checker {
-    world: World,
+    world: Epochs,
     sites: Sites,
     blocks: Vec<Option<Box<Block>>>,
     /// Of blocks that have ended, for the next.
@@ -168,7 +169,7 @@ impl Checker {
     /// Has seen nothing.
     pub fn new() -> Checker {
         Checker {
-            world: World::new(),
+            world: Epochs::new(),
             sites: Sites::new(),
             blocks: Vec::new(),
             spare: Vec::new(),
@@ -280,7 +281,7 @@ impl Checker {
     }
 
     /// Threads come to a barrier that not all of the block take part in, or that they do not wait at.
-    pub fn arrive(&mut self, who: Who, barrier: u32) {
+    pub fn arrive(&mut self, who: Accessors, barrier: u32) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block
             .clock
@@ -288,7 +289,7 @@ impl Checker {
     }
 
     /// Threads, that have arrived, go on from such a barrier: all have come.
-    pub fn leave(&mut self, who: Who, barrier: u32) {
+    pub fn leave(&mut self, who: Accessors, barrier: u32) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block
             .clock
@@ -296,7 +297,7 @@ impl Checker {
     }
 
     /// Lanes of a warp have met in `bar.warp.sync`.
-    pub fn sync_warp(&mut self, who: Who) {
+    pub fn sync_warp(&mut self, who: Accessors) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         let lanes = block.threads.saturating_sub(who.warp * 32).min(32);
         let all = u32::MAX >> (32 - lanes.max(1));
@@ -304,54 +305,44 @@ impl Checker {
     }
 
     /// Threads arrive at the barrier of their cluster, and release what they did.
-    pub fn arrive_in_cluster(&mut self, who: Who) {
+    pub fn arrive_in_cluster(&mut self, who: Accessors) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block.clock.arrive_in_cluster(world, who.warp, who.mask);
     }
 
     /// Threads go on from the barrier of their cluster: all have come.
-    pub fn leave_in_cluster(&mut self, who: Who) {
+    pub fn leave_in_cluster(&mut self, who: Accessors) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block.clock.leave_in_cluster(world, who.warp, who.mask);
     }
 
     /// A fence.
-    pub fn fence(&mut self, who: Who, order: Order, scope: Scope) {
+    pub fn fence(&mut self, who: Accessors, order: Order, scope: Scope) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block.clock.fence(world, who.warp, who.mask, order, scope);
     }
 
     /// What a thread of a block does, for findings of the executor's own.
-    pub fn side(&self, who: Who, lane: u32, instruction: u32, what: What) -> Option<Side> {
-        let block = self.blocks.get(who.block.0 as usize)?.as_ref()?;
-        Some(Side {
-            launch: block.clock.launch,
-            device: Some(block.clock.device),
-            program: block.program,
-            agent: Agent::Thread {
-                block: block.clock.block.unwrap_or(0),
-                thread: who.warp * 32 + lane,
-            },
-            what: Some(what),
-            instruction,
-            is_exact: true,
-        })
-    }
-
-    /// A fault of an access as a finding.
-    pub fn fault(
+    pub fn side(
         &self,
-        who: Who,
-        space: Space,
-        access: &Access<'_>,
-        fault: Fault,
-    ) -> Option<Finding> {
-        Some(Finding {
-            class: Class::Fault(fault.class),
-            space,
-            now: self.side(who, fault.lane, access.instruction, access.what)?,
-            place: *fault.place,
-            before: None,
+        who: Accessors,
+        lane: u32,
+        instruction: u32,
+        what: AccessKind,
+    ) -> Option<Side> {
+        let block = self.blocks.get(who.block.0 as usize)?.as_ref()?;
+        let agent = Agent::Thread {
+            block: block.clock.block.unwrap_or(0),
+            thread: who.warp * 32 + lane,
+        };
+        let site = SiteId {
+            program: block.program,
+            instruction,
+        };
+        Some(Side {
+            launch: Some(block.clock.launch),
+            device: Some(block.clock.device),
+            ..Side::accessing(agent, Some(what), site)
         })
     }
 
@@ -359,7 +350,7 @@ impl Checker {
     fn rebase(&mut self) {
         let is_idle = self.blocks.iter().all(Option::is_none);
         if is_idle && self.world.is_old() {
-            self.world = World::new();
+            self.world = Epochs::new();
             self.sets.clear(0);
             for known in &mut self.shadows {
                 known.shadow.iter_mut().for_each(Shadow::age);

@@ -1,12 +1,13 @@
 //! Products of matrices that warps issue and wait for later: what they read of shared memory until then.
 
-use super::access::{Strength, What, Who};
+use super::access::{AccessKind, Accessors, Strength};
 use super::bulk::Part;
-use super::cell::{Before, Wrong};
+use super::cell::Before;
 use super::hash::Map;
 use super::line::PENDING;
 use super::sites::Role;
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::Lanes;
 
 /// What a block's warps have not waited for.
@@ -49,7 +50,7 @@ impl Products {
             thread: reading.warp * 32,
             site: reading.site,
             is_exact: true,
-            wrong: Wrong::Product,
+            kind: FindingKind::PendingProduct,
         })
     }
 }
@@ -59,14 +60,14 @@ impl Checker {
     ///
     /// # Errors
     /// What it races with, or what of it nobody has written.
-    pub fn product(&mut self, who: Who, instruction: u32, chunks: &[u64]) -> Checked {
+    pub fn product(&mut self, who: Accessors, instruction: u32, chunks: &[u64]) -> Checked {
         let part = |&shared: &u64| Part {
             global: None,
             shared,
             bytes: 16,
         };
         let parts: Vec<Part> = chunks.iter().map(part).collect();
-        let one = Who { mask: 1, ..who };
+        let one = Accessors { mask: 1, ..who };
         let block = live(&mut self.blocks, who.block);
         let warp = block.products.warps.entry(who.warp).or_default();
         let group = warp.committed;
@@ -76,7 +77,7 @@ impl Checker {
         }
         let own = [0; 32];
         let lanes = Lanes::new(&own, 1, 16);
-        let read = What::Read(Strength::Weak);
+        let read = AccessKind::Read(Strength::Weak);
         let access = self.bulk_half(one, instruction, &lanes, read, Role::Product);
         self.bulk_shared(who.block, one, &access, &parts)?;
         let reading = Reading {
@@ -93,7 +94,7 @@ impl Checker {
     }
 
     /// A warp commits the products that it has issued.
-    pub fn commit_products(&mut self, who: Who) {
+    pub fn commit_products(&mut self, who: Accessors) {
         let block = live(&mut self.blocks, who.block);
         let warp = block.products.warps.entry(who.warp).or_default();
         warp.committed += 1;
@@ -106,7 +107,7 @@ impl Checker {
 
     /// A warp has waited for so many groups of all that it has committed, and so for those of the other three of
     /// its warpgroup.
-    pub fn wait_for_products(&mut self, who: Who, awaited: u32) {
+    pub fn wait_for_products(&mut self, who: Accessors, awaited: u32) {
         let block = live(&mut self.blocks, who.block);
         let readings = &mut block.products.readings;
         readings.retain(|it| it.warp / 4 != who.warp / 4 || it.group >= awaited);

@@ -1,14 +1,14 @@
 //! What a kernel reads by `ld.global.nc`: PTX wants that no thread of the launch writes it, whatever orders the
 //! accesses.
 
-use super::access::{Access, Who};
-use super::cell::{Before, Wrong, entries};
-use super::finding::Space;
+use super::access::{Access, Accessors};
+use super::cell::{Before, entries};
 use super::line::{PENDING, SET, SITE, SITE_SHIFT, STRONG, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory, Pattern};
 
 const WORD: u64 = 4;
@@ -98,7 +98,7 @@ fn before(epoch: u32, by: u32) -> Before {
         thread: by & THREAD,
         site: (by & SITE) >> SITE_SHIFT,
         is_exact: true,
-        wrong: Wrong::ReadOnly,
+        kind: FindingKind::ReadOnlyLoad,
     }
 }
 
@@ -111,7 +111,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Checked {
         let bytes = access.lanes.bytes;
@@ -121,7 +121,7 @@ impl Checker {
         let numbered = self.numbered(who, access, Role::Read);
         if let Some(trouble) = written {
             let place = memory.place(trouble.address);
-            return Err(self.found(who, Space::Global, &numbered, place, &trouble));
+            return Err(self.found(who, &numbered, place, &trouble));
         }
         let clock = &live(&mut self.blocks, who.block).clock;
         let (began, now) = (self.world.began(clock.launch), clock.now);
@@ -150,7 +150,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &mut Cached,
-        who: Who,
+        who: Accessors,
         access: &Access<'_>,
     ) -> Option<Trouble> {
         let (first, last) = access.lanes.span();
@@ -166,7 +166,7 @@ impl Checker {
     }
 
     /// When the launch of a block began.
-    fn began(&mut self, who: Who) -> u32 {
+    fn began(&mut self, who: Accessors) -> u32 {
         let launch = live(&mut self.blocks, who.block).clock.launch;
         self.world.began(launch)
     }
@@ -181,7 +181,7 @@ impl Checker {
     fn writer(
         &mut self,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         lane: u32,
         address: u64,
         bytes: u32,
@@ -231,7 +231,7 @@ impl Checker {
         &mut self,
         memory: &Memory,
         cached: &Cached,
-        who: Who,
+        who: Accessors,
         access: &Numbered<'_>,
         all: impl Iterator<Item = (u32, u64, u32)>,
     ) -> Checked {
@@ -258,7 +258,7 @@ impl Checker {
                     before: reader,
                 };
                 let place = memory.place(address);
-                return Err(self.found(who, Space::Global, access, place, &trouble));
+                return Err(self.found(who, access, place, &trouble));
             }
         }
         Ok(())

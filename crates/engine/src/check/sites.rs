@@ -1,6 +1,7 @@
 //! The accesses of programs by small numbers, so that a cell can remember which it was.
 
-use super::access::{Strength, What};
+use super::access::{AccessKind, Strength};
+use super::finding::SiteId;
 use super::hash::Map;
 
 /// One instruction's access.
@@ -8,12 +9,22 @@ use super::hash::Map;
 pub(super) struct Site {
     pub(super) program: u32,
     pub(super) instruction: u32,
-    pub(super) what: What,
+    pub(super) what: AccessKind,
     /// Whether it is half of an asynchronous copy.
     pub(super) is_copy: bool,
     /// Whether that is through the asynchronous proxy.
     pub(super) is_bulk: bool,
     pub(super) element_bytes: u32,
+}
+
+impl Site {
+    /// The instruction, for findings.
+    pub(super) fn at(&self) -> SiteId {
+        SiteId {
+            program: self.program,
+            instruction: self.instruction,
+        }
+    }
 }
 
 /// What an instruction does at a site: a copy has several, and a compare-and-swap may only read.
@@ -52,7 +63,7 @@ impl Sites {
         let host = Site {
             program: u32::MAX,
             instruction: u32::MAX,
-            what: What::Write(Strength::Weak),
+            what: AccessKind::Write(Strength::Weak),
             is_copy: false,
             is_bulk: false,
             element_bytes: 1,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::access::{Order, Scope};
 use super::chains::{Chains, Head};
 use super::clock::{Clock, lanes};
+use super::epochs::Epochs;
 use super::hash::Map;
-use super::world::World;
 
 /// Threads among which a chain is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ impl Clock {
     /// A fence of lanes of a warp.
     pub(super) fn fence(
         &mut self,
-        world: &mut World,
+        world: &mut Epochs,
         warp: u32,
         mask: u32,
         order: Order,
@@ -72,7 +72,7 @@ impl Clock {
         }
     }
 
-    fn acquire_seen(&mut self, world: &World, thread: u32, scope: Scope) {
+    fn acquire_seen(&mut self, world: &Epochs, thread: u32, scope: Scope) {
         let Some(seen) = self.seen.remove(&thread) else {
             return;
         };
@@ -89,7 +89,7 @@ impl Clock {
     }
 
     /// What comes after the launch knows all of other devices that the block's threads knew, or have seen.
-    pub(super) fn hand_on(&mut self, world: &mut World) {
+    pub(super) fn hand_on(&mut self, world: &mut Epochs) {
         let mut known = std::mem::take(&mut self.all);
         for (_, view) in self.views.drain() {
             known.join(&view);
@@ -103,7 +103,7 @@ impl Clock {
     }
 
     /// Fences of `fence.sc` are ordered among each other.
-    fn fence_all(&mut self, world: &mut World, warp: u32, mask: u32, scope: Scope) {
+    fn fence_all(&mut self, world: &mut Epochs, warp: u32, mask: u32, scope: Scope) {
         let mut fences = std::mem::take(&mut world.fences);
         let groups = self.groups(scope, Reach::All);
         for thread in lanes(warp, mask) {
@@ -126,7 +126,7 @@ impl Clock {
         world.fences = fences;
     }
 
-    fn chain(&mut self, world: &mut World, site: &mut Site, group: Group) -> u32 {
+    fn chain(&mut self, world: &mut Epochs, site: &mut Site, group: Group) -> u32 {
         if let Some((_, chain)) = site.chains.iter().find(|(other, _)| *other == group) {
             return *chain;
         }
@@ -141,7 +141,7 @@ impl Clock {
     /// Adds a release of a block's past to what is known at a site of 8 bytes.
     pub(super) fn release_in(
         &mut self,
-        world: &mut World,
+        world: &mut Epochs,
         site: &mut Site,
         reach: Reach,
         number: u32,
@@ -168,7 +168,7 @@ impl Clock {
     }
 
     /// The reading half of a strong access: what was released there is seen.
-    pub(super) fn acquire(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+    pub(super) fn acquire(&mut self, world: &Epochs, site: &Site, thread: u32, how: How) {
         for (group, chain) in self.visible(site, how) {
             let len = world.chains.len(chain);
             if how.order.acquires() {
@@ -183,7 +183,7 @@ impl Clock {
     }
 
     /// After it: the writes themselves come before what the thread does next.
-    pub(super) fn observe(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+    pub(super) fn observe(&mut self, world: &Epochs, site: &Site, thread: u32, how: How) {
         for (_, chain) in self.visible(site, how) {
             let view = Arc::make_mut(self.views.entry(thread).or_default());
             view.observe(chain, world.chains.len(chain));
@@ -203,7 +203,7 @@ impl Clock {
     /// order releases.
     pub(super) fn publish(
         &mut self,
-        world: &mut World,
+        world: &mut Epochs,
         site: &mut Site,
         thread: u32,
         how: How,

@@ -1,16 +1,16 @@
 //! What an access of a warp does with the shadow.
 
-use super::access::{Order, Scope, What};
+use super::access::{AccessKind, Order, Scope};
 use super::cell::{Before, Judge, Touch};
 use super::clock::Clock;
+use super::epochs::Epochs;
 use super::line::{CELLS, Fast, PENDING, READ, SET, STRONG, Sweeps, WRITE, one, read_by_all};
 use super::overlap::Stored;
 use super::sets::Sets;
 use super::shadow::{Cells, LINE, Rows, Shadow};
 use super::sites::Sites;
 use super::strong::{Effect, How, Reach};
-use super::together::Together;
-use super::world::World;
+use super::warp_readers::WarpReaders;
 use crate::memory::{Lanes, Pattern};
 
 /// The first access of a warp that something is wrong with.
@@ -24,7 +24,7 @@ pub(super) struct Trouble {
 
 /// What accesses to one memory are judged with.
 pub(super) struct Ground<'a> {
-    pub(super) world: &'a mut World,
+    pub(super) world: &'a mut Epochs,
     pub(super) clock: &'a mut Clock,
     pub(super) sites: &'a Sites,
     pub(super) sets: &'a mut Sets,
@@ -47,7 +47,7 @@ pub(super) struct Ground<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Numbered<'a> {
     pub(super) warp: u32,
-    pub(super) what: What,
+    pub(super) what: AccessKind,
     pub(super) element_bytes: u32,
     pub(super) lanes: &'a Lanes<'a>,
     pub(super) site: u32,
@@ -136,7 +136,7 @@ impl Ground<'_> {
     fn read_together(&mut self, access: &Numbered<'_>, fast: &Fast, start: u64) -> bool {
         let bytes = u64::from(access.lanes.bytes);
         let (mut chunk, last) = access.lanes.span();
-        let mut together = Together {
+        let mut together = WarpReaders {
             world: self.world,
             clock: self.clock,
             sets: self.sets,
@@ -162,7 +162,7 @@ impl Ground<'_> {
     fn same(&mut self, access: &Numbered<'_>, fast: &Fast, address: u64) {
         let bytes = access.lanes.bytes.into();
         let Cells { line, first, count } = self.shadow.cells(address, bytes);
-        let mut together = Together {
+        let mut together = WarpReaders {
             world: self.world,
             clock: self.clock,
             sets: self.sets,
@@ -300,7 +300,7 @@ impl Ground<'_> {
         }
         if access.what.writes() {
             let effect = match access.what {
-                What::Atomic(..) => Effect::Continue,
+                AccessKind::Atomic(..) => Effect::Continue,
                 _ => Effect::Replace,
             };
             self.clock

@@ -2,9 +2,8 @@
 
 use super::SECTOR;
 use super::footprint::Way;
-use super::tally::{self, Tally};
+use super::tally::{self, Function, Tally};
 use crate::check::Part;
-use crate::exec::program::Program;
 
 /// A copy between global memory and shared memory of one block or more.
 pub(crate) struct Copied<'a> {
@@ -23,7 +22,7 @@ pub(crate) struct Copied<'a> {
 impl Tally {
     /// A thread copies. A part that is outside of a tensor moves no byte of global memory. Passes through the
     /// banks of shared memory are not counted: which they are is the asynchronous proxy's.
-    pub(crate) fn copy(&mut self, program: &Program, copied: &Copied<'_>) {
+    pub(crate) fn copy(&mut self, program: &impl Function, copied: &Copied<'_>) {
         let own = &mut self.own;
         let [global, shared] = &mut tally::of(&mut self.functions, program).copies[copied.copy];
         (global.instruction, shared.instruction) = (copied.instruction, copied.instruction);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::SECTOR;
 use crate::check::hash::Map;
-use crate::lower::handler::has_vectors;
+use crate::processor::has_vectors;
 
 /// Sectors of a page, which is 64 KiB: small, because each block has pages of its own.
 const SECTORS: u64 = 2048;

@@ -16,7 +16,8 @@ pub(crate) use copies::Copied;
 pub(crate) use footprint::Way;
 pub use ptx::{Class, Type};
 pub use report::Tallied;
-pub(crate) use tally::{Reached, Row, Tally};
+pub(crate) use report::{BlockEnd, Listing};
+pub(crate) use tally::{Function, Reached, Row, Tally};
 
 pub use crate::source::Place;
 

@@ -1,29 +1,64 @@
 //! What was counted, by instruction.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
 
 use ptx::{Body, Instruction, Operation};
 
 use super::tally::{OfAccess, OfBlock, OfFunction, Tally};
 use super::{Branch, Buffer, Counted, Counts, Footprint, Memory, Space};
-use crate::exec::program::{Block, Then};
 use crate::memory::Memory as DeviceMemory;
-use crate::module::{Code, Kernel};
-use crate::{Shape, source};
+use crate::source;
+
+/// The end of a basic block, as far as counts tell ends apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockEnd {
+    /// By a branch that lanes take or do not.
+    Branch,
+    /// By a branch to one of several targets.
+    Switch,
+    /// By anything else.
+    Other,
+}
+
+/// A kernel's code as counts show it: PTX, and which instructions each basic block has.
+pub(crate) trait Listing: fmt::Debug + Sync {
+    /// The kernel's name.
+    fn name(&self) -> &str;
+
+    /// The module.
+    fn ptx(&self) -> &ptx::Module;
+
+    /// The module's text.
+    fn text(&self) -> &str;
+
+    /// Calls `block` for each basic block of a function that has run, with the instructions that it issues.
+    fn each_block(&self, function: u32, block: &mut dyn FnMut(Range<u32>, BlockEnd));
+
+    /// The device's memory.
+    fn memory(&self) -> &DeviceMemory;
+}
 
 /// What a launch did, by instructions that the module knows: [`Tallied::counts`] gives them their texts and lines.
 #[derive(Debug)]
 pub struct Tallied<'k> {
-    kernel: &'k Kernel,
-    shape: Shape,
+    code: &'k dyn Listing,
+    grid: [u32; 3],
+    block: [u32; 3],
     tally: Tally,
 }
 
 impl<'k> Tallied<'k> {
-    pub(crate) fn new(kernel: &'k Kernel, shape: Shape, tally: Tally) -> Tallied<'k> {
+    pub(crate) fn new(
+        code: &'k dyn Listing,
+        (grid, block): ([u32; 3], [u32; 3]),
+        tally: Tally,
+    ) -> Tallied<'k> {
         Tallied {
-            kernel,
-            shape,
+            code,
+            grid,
+            block,
             tally,
         }
     }
@@ -31,7 +66,7 @@ impl<'k> Tallied<'k> {
     /// The counts of the launch.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts {
-            kernel: self.kernel.name().to_owned(),
+            kernel: self.code.name().to_owned(),
             launches: 0,
             blocks: 0,
             warps: 0,
@@ -52,22 +87,22 @@ impl<'k> Tallied<'k> {
     }
 
     fn footprint(&self) -> Footprint {
-        self.tally.footprint(self.kernel.code.memory())
+        self.tally.footprint(self.code.memory())
     }
 
     fn add_instructions(&self, counts: &mut Counts) {
-        let blocks: u64 = self.shape.grid.into_iter().map(u64::from).product();
-        let threads: u64 = self.shape.block.into_iter().map(u64::from).product();
+        let blocks: u64 = self.grid.into_iter().map(u64::from).product();
+        let threads: u64 = self.block.into_iter().map(u64::from).product();
         counts.launches += 1;
         counts.blocks += blocks;
         counts.warps += blocks * threads.div_ceil(32);
         counts.threads += blocks * threads;
-        self.tally.add_to(&self.kernel.code, counts);
+        self.tally.add_to(self.code, counts);
     }
 }
 
 impl Tally {
-    fn add_to(&self, code: &Code, counts: &mut Counts) {
+    fn add_to(&self, code: &dyn Listing, counts: &mut Counts) {
         let mut missing = Vec::new();
         for (index, tally) in (0..).zip(&self.functions) {
             let Some(tally) = tally else { continue };
@@ -128,7 +163,7 @@ pub(super) struct Issues {
 
 /// What happened in a function, by the lines of its PTX.
 struct Ran<'t> {
-    code: &'t Code,
+    code: &'t dyn Listing,
     function: &'t ptx::Function,
     body: &'t Body,
     /// Of each of its instructions.
@@ -138,16 +173,16 @@ struct Ran<'t> {
 }
 
 impl<'t> Ran<'t> {
-    fn new(tally: &OfFunction, code: &'t Code, index: u32) -> Self {
-        let program = code.program(index).expect("it has run");
+    fn new(tally: &OfFunction, code: &'t dyn Listing, index: u32) -> Self {
         let function = &code.ptx().functions[index as usize];
         let body = function.body.as_ref().expect("it has run");
         let mut issues = vec![Issues::default(); body.instructions.len()];
-        for (block, tally) in program.blocks.iter().zip(&tally.blocks) {
-            if tally.runs > 0 {
-                issued(block, tally, body, &mut issues);
+        let mut tallies = tally.blocks.iter();
+        code.each_block(index, &mut |block, end| {
+            if let Some(tally) = tallies.next().filter(|it| it.runs > 0) {
+                issued((block, end), tally, body, &mut issues);
             }
-        }
+        });
         Ran {
             code,
             function,
@@ -214,25 +249,28 @@ impl<'t> Ran<'t> {
 }
 
 /// The instructions of a basic block. Its last one may have a guard, or be a branch.
-fn issued(block: &Block, tally: &OfBlock, body: &Body, issues: &mut [Issues]) {
-    for at in block.issues.clone() {
+fn issued(
+    (block, end): (Range<u32>, BlockEnd),
+    tally: &OfBlock,
+    body: &Body,
+    issues: &mut [Issues],
+) {
+    for at in block.clone() {
         let instruction = &mut issues[at as usize];
         instruction.warps += tally.runs;
         instruction.lanes += tally.lanes;
         instruction.threads += tally.lanes;
     }
-    let Some(last) = block.issues.clone().last() else {
+    let Some(last) = block.last() else {
         return;
     };
     let instruction = &mut issues[last as usize];
-    let not_taken = match block.then {
-        Then::Branch { .. } => tally.lanes - tally.taken,
-        _ => 0,
+    let not_taken = match end {
+        BlockEnd::Branch => tally.lanes - tally.taken,
+        BlockEnd::Switch | BlockEnd::Other => 0,
     };
     instruction.threads -= not_taken;
-    if matches!(block.then, Then::Branch { .. } | Then::Switch { .. })
-        && body.instructions[last as usize].is_branch()
-    {
+    if end != BlockEnd::Other && body.instructions[last as usize].is_branch() {
         let branch = instruction.branch.get_or_insert_default();
         branch.taken += tally.lanes - not_taken;
         branch.not_taken += not_taken;

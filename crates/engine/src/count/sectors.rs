@@ -3,9 +3,7 @@
 use super::SECTOR;
 use super::distinct::{Distinct, hash};
 use super::footprint::{Sectors, Way};
-use crate::exec::op::each_lane;
-use crate::exec::registers::lanes_of;
-use crate::memory::{LANES, Lanes, Pattern};
+use crate::memory::{LANES, Lanes, Pattern, each_lane, lanes_of};
 
 /// What lanes reach of global memory: adds it to `sectors` by way of `words`, and gives how many sectors there are and
 /// how many of them are new. Sectors begin `bias` bytes behind multiples of 32.

@@ -8,12 +8,26 @@ use super::footprint::{Sectors, Way};
 use super::sectors::Words;
 use super::{SECTOR, Space, banks, sectors};
 use crate::check::hash::Map;
-use crate::exec::program::Program;
-use crate::lower::handler::has_vectors;
 use crate::memory::{LANES, Lanes, Pattern};
+use crate::processor::has_vectors;
 
 /// How many distances between lanes are told apart at one access.
 const MOST_STRIDES: usize = 1 << 12;
+
+/// A function that is counted: its number, and of how many parts there are counts.
+pub(crate) trait Function {
+    /// Which function of the module.
+    fn index(&self) -> u32;
+
+    /// How many basic blocks it has.
+    fn blocks(&self) -> usize;
+
+    /// How many accesses of memory it has.
+    fn accesses(&self) -> usize;
+
+    /// How many bulk copies it has.
+    fn copies(&self) -> usize;
+}
 
 /// What the blocks that a core has run did.
 #[derive(Debug, Default)]
@@ -147,7 +161,7 @@ impl Tally {
 
     /// Lanes come to a basic block.
     #[inline]
-    pub(crate) fn run(&mut self, program: &Program, block: u32, mask: u32) {
+    pub(crate) fn run(&mut self, program: &impl Function, block: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.runs += 1;
         block.lanes += u64::from(mask.count_ones());
@@ -155,7 +169,7 @@ impl Tally {
 
     /// A whole warp goes through basic blocks, one after another.
     #[inline]
-    pub(crate) fn run_through(&mut self, program: &Program, blocks: Range<u32>) {
+    pub(crate) fn run_through(&mut self, program: &impl Function, blocks: Range<u32>) {
         let all = &mut of(&mut self.functions, program).blocks;
         for block in &mut all[blocks.start as usize..blocks.end as usize] {
             block.runs += 1;
@@ -165,7 +179,7 @@ impl Tally {
 
     /// A whole warp comes to a basic block and leaves it whole; all of its lanes take its branch, or none.
     #[inline]
-    pub(crate) fn run_whole(&mut self, program: &Program, block: u32, takers: u32) {
+    pub(crate) fn run_whole(&mut self, program: &impl Function, block: u32, takers: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.runs += 1;
         block.lanes += LANES as u64;
@@ -174,7 +188,7 @@ impl Tally {
 
     /// Lanes of those at a basic block take its branch.
     #[inline]
-    pub(crate) fn branch(&mut self, program: &Program, block: u32, taken: u32, mask: u32) {
+    pub(crate) fn branch(&mut self, program: &impl Function, block: u32, taken: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.taken += u64::from((taken & mask).count_ones());
         block.splits += u64::from(taken & mask != 0 && !taken & mask != 0);
@@ -182,7 +196,7 @@ impl Tally {
 
     /// Lanes that have come to the end of a basic block will come to it again, from where they went another
     /// way than others.
-    pub(crate) fn comes_back(&mut self, program: &Program, block: u32, mask: u32) {
+    pub(crate) fn comes_back(&mut self, program: &impl Function, block: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.runs -= 1;
         block.lanes -= u64::from(mask.count_ones());
@@ -190,7 +204,7 @@ impl Tally {
 
     /// A whole warp reaches a row of global memory, in an allocation that begins at `start`.
     #[inline(always)]
-    pub(crate) fn reach_global_row(&mut self, program: &Program, row: &Row, start: u64) {
+    pub(crate) fn reach_global_row(&mut self, program: &impl Function, row: &Row, start: u64) {
         let from = row.address.wrapping_sub(start % SECTOR);
         let last = from + LANES as u64 * u64::from(row.bytes) - 1;
         let new = self.own.reach_row(from / SECTOR, last / SECTOR, row.way);
@@ -203,16 +217,16 @@ impl Tally {
 
     /// A whole warp reaches a row of shared memory.
     #[inline(always)]
-    pub(crate) fn reach_shared_row(&mut self, program: &Program, row: &Row) {
+    pub(crate) fn reach_shared_row(&mut self, program: &impl Function, row: &Row) {
         let function = of(&mut self.functions, program);
         function.rows[row.access][1].note(row);
     }
 
     /// Lanes reach memory.
-    pub(crate) fn reach(&mut self, program: &Program, reached: &Reached<'_>) {
+    pub(crate) fn reach(&mut self, program: &impl Function, reached: &Reached<'_>) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn vectors(tally: &mut Tally, program: &Program, reached: &Reached<'_>) {
+        fn vectors(tally: &mut Tally, program: &impl Function, reached: &Reached<'_>) {
             tally.reach_here(program, reached);
         }
         #[cfg(target_arch = "x86_64")]
@@ -225,7 +239,7 @@ impl Tally {
 
     // Inlined, so that it is compiled for the processor that its caller is compiled for.
     #[inline(always)]
-    fn reach_here(&mut self, program: &Program, reached: &Reached<'_>) {
+    fn reach_here(&mut self, program: &impl Function, reached: &Reached<'_>) {
         let Reached { lanes, space, .. } = *reached;
         let own = &mut self.own;
         let function = of(&mut self.functions, program);
@@ -258,9 +272,9 @@ impl Tally {
 #[inline(always)]
 pub(super) fn of<'f>(
     functions: &'f mut Vec<Option<Box<OfFunction>>>,
-    program: &Program,
+    program: &impl Function,
 ) -> &'f mut OfFunction {
-    let index = program.index as usize;
+    let index = program.index() as usize;
     let is_known = functions.get(index).is_some_and(Option::is_some);
     if !is_known {
         begin(functions, program);
@@ -271,8 +285,8 @@ pub(super) fn of<'f>(
 /// The function runs for the first time.
 #[cold]
 #[inline(never)]
-fn begin(functions: &mut Vec<Option<Box<OfFunction>>>, program: &Program) {
-    let index = program.index as usize;
+fn begin(functions: &mut Vec<Option<Box<OfFunction>>>, program: &impl Function) {
+    let index = program.index() as usize;
     if functions.len() <= index {
         functions.resize_with(index + 1, || None);
     }
@@ -290,12 +304,12 @@ fn place(space: Space) -> usize {
 }
 
 impl OfFunction {
-    fn of(program: &Program) -> OfFunction {
+    fn of(program: &impl Function) -> OfFunction {
         OfFunction {
-            blocks: vec![OfBlock::default(); program.blocks.len()].into(),
-            accesses: vec![OfAccess::default(); 4 * program.accesses.len()].into(),
-            rows: vec![<[OfRows; 2]>::default(); program.accesses.len()].into(),
-            copies: vec![<[OfAccess; 2]>::default(); program.bulks.len()].into(),
+            blocks: vec![OfBlock::default(); program.blocks()].into(),
+            accesses: vec![OfAccess::default(); 4 * program.accesses()].into(),
+            rows: vec![<[OfRows; 2]>::default(); program.accesses()].into(),
+            copies: vec![<[OfAccess; 2]>::default(); program.copies()].into(),
         }
     }
 

@@ -3,15 +3,16 @@
 use ptx::{Order, Scope};
 
 use super::change::change;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
+use super::root::Root;
 use super::surroundings::Look;
 use super::{checked, cluster};
-use crate::lower::roots::Root;
-use crate::memory::{Direction, Fault, FaultClass, Lanes};
-use crate::module::windows;
+use crate::finding_kind::FindingKind;
+use crate::memory::windows;
+use crate::memory::{Direction, Fault, Lanes};
 
 /// What an operation does with memory.
 #[derive(Clone, Debug)]
@@ -273,7 +274,7 @@ unsafe fn in_space(
     // SAFETY: the operation is the one that this function was given, of a verified program.
     let resolved = unsafe { resolve(context, op, access, space, &lanes) };
     if let Err(fault) = resolved {
-        context.fault(Failure::Memory(fault), op.instruction);
+        context.fault(Cause::Fault(fault), op.instruction);
         return;
     }
     let host = Host::of(context, space, addresses);
@@ -327,7 +328,7 @@ pub(super) unsafe fn resolve(
         Space::Local if !access.may_be_local() => {
             let (lane, offset) = (lanes.mask.trailing_zeros(), lanes.span().0);
             Err(Fault {
-                class: FaultClass::AtomicOnLocal,
+                kind: FindingKind::AtomicOnLocal,
                 lane,
                 bytes: lanes.bytes,
                 place: Box::new(context.at.frames().place(lane, offset)),
@@ -382,8 +383,8 @@ fn parameter_bounds(
     let bounds = context.at.launch.parameter_bounds;
     let first = lanes.mask.trailing_zeros();
     let at = lanes.addresses[first as usize];
-    let (class, (lane, address)) = match direction {
-        Direction::Write => (FaultClass::ReadOnly, (first, at)),
+    let (kind, (lane, address)) = match direction {
+        Direction::Write => (FindingKind::ConstantWrite, (first, at)),
         Direction::Read => {
             let is_inside = |address: u64| {
                 let mut all = bounds.iter();
@@ -391,14 +392,17 @@ fn parameter_bounds(
             };
             let outside = lanes.each().find(|it| !is_inside(it.1));
             match (lanes.misaligned(), outside) {
-                (Some(found), _) => (FaultClass::Misaligned, found),
-                (None, Some(found)) => (FaultClass::OutOfBounds, found),
+                (Some(found), _) => {
+                    let alignment = lanes.bytes;
+                    (FindingKind::Misaligned { alignment }, found)
+                }
+                (None, Some(found)) => (FindingKind::OutOfBounds, found),
                 (None, None) => return Ok(()),
             }
         }
     };
     Err(Fault {
-        class,
+        kind,
         lane,
         bytes: lanes.bytes,
         place: Box::new(crate::memory::Place {

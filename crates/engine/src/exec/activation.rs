@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 use super::program::{Point, Program};
 use super::registers::{FULL, Registers};
 use crate::memory::Cached;
@@ -93,17 +93,14 @@ impl Activations {
     ///
     /// # Errors
     /// The functions that the warp is in have too many, or so many bytes are not free.
-    pub(crate) fn registers(
-        &mut self,
-        program: &Arc<Program>,
-    ) -> Result<(Registers, bool), Failure> {
+    pub(crate) fn registers(&mut self, program: &Arc<Program>) -> Result<(Registers, bool), Cause> {
         let spare = self.spare.iter().position(|it| Arc::ptr_eq(&it.0, program));
         if let Some(place) = spare {
             return Ok((self.spare.swap_remove(place).1, false));
         }
         let actual = self.bytes + u64::from(program.register_bytes);
         let limit = MOST_REGISTER_BYTES;
-        let too_many = Failure::Registers { actual, limit };
+        let too_many = Cause::Failure(Failure::Registers { actual, limit });
         if actual > limit {
             return Err(too_many);
         }

@@ -8,7 +8,7 @@ use super::program::{Barrier, BarrierAction};
 use super::registers::{FULL, LANES, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
-use crate::check::Who;
+use crate::check::Accessors;
 
 /// A group at a barrier of the block.
 pub(crate) struct Waiting {
@@ -71,7 +71,7 @@ impl Warp {
     /// Tells the checks of lanes that have come to a barrier of some threads.
     fn tell_of_arrival(&self, mask: u32, id: u32, context: &mut Context<'_>) {
         if let Some(checking) = &mut context.at.checking {
-            let who = Who {
+            let who = Accessors {
                 block: checking.block(),
                 warp: self.index,
                 mask,
@@ -98,7 +98,7 @@ impl Warp {
                 .as_mut()
                 .filter(|_| threads.is_some() && waits)
             {
-                let who = Who {
+                let who = Accessors {
                     block: checking.block(),
                     warp: self.index,
                     mask: group.mask,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::cluster::Cluster;
 use super::divergence;
-use super::failure::{Failed, Failure};
+use super::failure::{Cause, Failed};
 use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::{Registers, lanes_of};
@@ -14,7 +14,7 @@ use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
 use crate::check::BlockId;
-use crate::module::windows;
+use crate::memory::windows;
 
 /// A block that runs, or room for one.
 pub(crate) struct Block {
@@ -220,7 +220,7 @@ impl Block {
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
                     let block = checking.block();
                     let checked = checking.checker.barrier(block);
-                    checked.map_err(|finding| self.failed(Failure::Check(finding), context))?;
+                    checked.map_err(|finding| self.failed(Cause::Found(finding), context))?;
                 }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
                     let own = warp.reduced(id, context);
@@ -247,7 +247,7 @@ impl Block {
             }
             None => Ok(()),
         };
-        ended.map_err(|finding| self.failed(Failure::Check(finding), context))
+        ended.map_err(|finding| self.failed(Cause::Found(finding), context))
     }
 
     /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those
@@ -286,9 +286,9 @@ impl Block {
     }
 
     /// A failure that is no instruction's own, of a thread that has not ended.
-    fn failed(&self, failure: Failure, context: &Context<'_>) -> Box<Failed> {
+    fn failed(&self, cause: Cause, context: &Context<'_>) -> Box<Failed> {
         let warp = self.warps.iter().find(|warp| !warp.has_ended());
         let (warp, lane) = warp.map_or((0, 0), |it| (it.index, it.live.trailing_zeros()));
-        divergence::failed(failure, warp, lane, context)
+        divergence::failed(cause, warp, lane, context)
     }
 }

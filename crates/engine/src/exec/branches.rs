@@ -1,7 +1,7 @@
 //! Groups at branches.
 
 use super::activation::Group;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::program::Point;
 use super::registers::{LANES, lanes_of};
 use super::warp::Warp;
@@ -44,7 +44,7 @@ impl Warp {
         mut group: Group,
         index: &[u32; LANES],
         targets: &[u32],
-    ) -> Result<Group, Failure> {
+    ) -> Result<Group, Cause> {
         let mut blocks = [0; LANES];
         for lane in lanes_of(group.mask) {
             blocks[lane] = *targets
@@ -76,8 +76,8 @@ impl Warp {
 }
 
 #[cold]
-fn beyond(index: u32, targets: usize) -> Failure {
-    Failure::Misused(format!(
+fn beyond(index: u32, targets: usize) -> Cause {
+    Cause::misuse(format!(
         "`brx.idx` by {index}, and its list has {targets} targets"
     ))
 }

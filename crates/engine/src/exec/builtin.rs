@@ -1,12 +1,12 @@
 //! Functions that the driver defines.
 
 use super::checked;
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 use super::op::Context;
 use super::program::{Builtin, Call, Words};
 use super::registers::{Kind, LANES, lanes_of};
+use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
-use crate::module::windows;
 
 /// Executes a call for the lanes of the context's mask.
 ///
@@ -17,7 +17,7 @@ pub(crate) fn call(
     call: &Call,
     context: &mut Context<'_>,
     instruction: u32,
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     match which {
         Builtin::Print => print(call, context),
         Builtin::AssertFail => Err(assertion(call, context)),
@@ -44,7 +44,7 @@ pub(crate) fn call(
                     .heap_free(address)
                     .map_err(|mut fault| {
                         fault.lane = lane as u32;
-                        Failure::Memory(fault)
+                        Cause::Fault(fault)
                     })?;
             }
             Ok(())
@@ -52,7 +52,7 @@ pub(crate) fn call(
     }
 }
 
-fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
+fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Cause> {
     for lane in lanes_of(context.mask) {
         let format = text(context, argument(call, context, 0, lane), lane)?;
         let values = argument(call, context, 1, lane);
@@ -76,18 +76,18 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn assertion(call: &Call, context: &Context<'_>) -> Failure {
+fn assertion(call: &Call, context: &Context<'_>) -> Cause {
     let lane = context.mask.trailing_zeros() as usize;
     let of = |index| text(context, argument(call, context, index, lane), lane);
     let told = || {
-        Ok(Failure::Assertion {
+        Ok(Cause::Failure(Failure::Assertion {
             message: of(0)?,
             file: of(1)?,
             line: argument(call, context, 2, lane) as u32,
             function: of(3)?,
-        })
+        }))
     };
-    told().unwrap_or_else(|failure| failure)
+    told().unwrap_or_else(|cause| cause)
 }
 
 /// An argument of a lane, its lower 64 bits.
@@ -120,7 +120,7 @@ fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
 }
 
 /// A text that ends with a zero byte.
-fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Failure> {
+fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Cause> {
     let mut bytes = Vec::new();
     loop {
         match load(context, address.wrapping_add(bytes.len() as u64), 1, lane)? {
@@ -131,7 +131,7 @@ fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Fail
 }
 
 /// Reads memory at a generic address.
-fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Failure> {
+fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Cause> {
     let offset = match windows::of(address) {
         windows::SHARED => address ^ context.at.shared_window,
         windows::LOCAL => address.wrapping_sub(context.at.local_window_of(lane)),
@@ -165,7 +165,7 @@ fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<
             std::ptr::with_exposed_provenance_mut(addresses[lane] as usize),
         ),
     };
-    resolved.map_err(Failure::Memory)?;
+    resolved.map_err(Cause::Fault)?;
     // SAFETY: resolved above to `bytes` bytes of an aligned address.
     Ok(unsafe {
         match bytes {

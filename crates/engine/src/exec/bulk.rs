@@ -3,18 +3,18 @@
 
 use ptx::{AtomicOperator, Type};
 
+use super::atomic_update::update;
 use super::checked;
 use super::counted;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::mbarrier;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot, is_parameter};
+use super::shared_operand::{Address, SharedOperand, is_parameter};
 use super::tensor_map::{BYTES, TensorMap, adjacent};
-use crate::check::{Does, Part};
-use crate::lower::atomic;
-use crate::memory::{Cached, Direction, FaultClass, Lanes};
-use crate::module::windows;
+use crate::check::{CopyRole, Part};
+use crate::memory::windows;
+use crate::memory::{Cached, Direction, Lanes};
 
 /// A copy.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
 
 /// # Safety
 /// As for [`execute`].
-unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> Result<(), Failure> {
+unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> Result<(), Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let (moved, spot) = unsafe {
         match &bulk.global {
@@ -101,16 +101,21 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
         }
         Way::Store => {
             moved.count(context, op, (&bulk.way, start), 1);
-            checked::bulk_store(context, op, lane, &moved.pieces, Does::Replace)?;
+            checked::bulk_store(context, op, lane, &moved.pieces, CopyRole::Replace)?;
             moved.store(&spot);
             Ok(())
         }
         Way::Reduce { operator, ty } => {
             moved.count(context, op, (&bulk.way, start), 1);
             let ty = ty.or(moved.ty).unwrap_or(Type::U32);
-            let update =
-                atomic::update(operator, ty, ptx::Space::Global).map_err(Failure::Misused)?;
-            checked::bulk_store(context, op, lane, &moved.pieces, Does::Change(ty.bytes()))?;
+            let update = update(operator, ty, ptx::Space::Global).map_err(Cause::misuse)?;
+            checked::bulk_store(
+                context,
+                op,
+                lane,
+                &moved.pieces,
+                CopyRole::Change(ty.bytes()),
+            )?;
             moved.reduce(&spot, update, ty.bytes());
             Ok(())
         }
@@ -126,7 +131,7 @@ unsafe fn row(
     (shared, global): (&Address, &Address),
     bytes: u32,
     lane: usize,
-) -> Result<(Moved, Spot), Failure> {
+) -> Result<(Moved, SharedOperand), Cause> {
     // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let (bytes, global) = unsafe {
         let bytes = u64::from(context.slot::<u32>(bytes)[lane]);
@@ -134,12 +139,12 @@ unsafe fn row(
     };
     if bytes % 16 != 0 {
         let text = format!("a copy of {bytes} bytes, no multiple of 16");
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     if global % 16 != 0 {
         let memory = context.at.launch.memory;
-        let fault = memory.fault(FaultClass::Misaligned, lane as u32, global, 16);
-        return Err(Failure::Memory(fault));
+        let fault = memory.misaligned(lane as u32, global, 16);
+        return Err(Cause::Fault(fault));
     }
     // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { shared.range(context, lane, bytes)? };
@@ -162,13 +167,13 @@ unsafe fn tile(
     (bulk, map): (&Bulk, &Address),
     coordinates: &[u32],
     lane: usize,
-) -> Result<(Moved, Spot), Failure> {
+) -> Result<(Moved, SharedOperand), Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let map = unsafe { tensor_map(context, map, lane)? };
     if map.rank != coordinates.len() {
         let (rank, given) = (map.rank, coordinates.len());
         let text = format!("{given} coordinates for a tensor of {rank} dimensions");
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let at = |&slot: &u32| unsafe { i64::from(context.slot::<u32>(slot)[lane] as i32) };
@@ -181,7 +186,7 @@ unsafe fn tile(
             spot.offset,
             map.alignment()
         );
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     let mut pieces = map.pieces(&at, spot.offset);
     let behind = match bulk.way {
@@ -207,9 +212,9 @@ unsafe fn targets(
     context: &Context<'_>,
     mbarrier: &Address,
     multicast: Option<u32>,
-    spot: Spot,
+    spot: SharedOperand,
     lane: usize,
-) -> Result<Vec<(Spot, Spot)>, Failure> {
+) -> Result<Vec<(SharedOperand, SharedOperand)>, Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let told = unsafe { mbarrier.spot(context, lane, 8)? };
     let (Some(slot), false) = (multicast, context.at.cluster.is_null()) else {
@@ -217,21 +222,17 @@ unsafe fn targets(
     };
     // SAFETY: the slot holds words.
     let ranks = unsafe { context.slot::<u32>(slot)[lane] & 0xffff };
-    let at = |rank: usize, offset| Spot::of(context, rank as u64, offset);
+    let at = |rank: usize, offset| SharedOperand::of(context, rank as u64, offset);
     let both = |rank| Ok((at(rank, told.offset)?, at(rank, spot.offset)?));
     lanes_of(ranks).map(both).collect()
 }
 
 /// # Safety
 /// As for [`execute`].
-unsafe fn tensor_map(
-    context: &Context<'_>,
-    at: &Address,
-    lane: usize,
-) -> Result<TensorMap, Failure> {
+unsafe fn tensor_map(context: &Context<'_>, at: &Address, lane: usize) -> Result<TensorMap, Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let address = unsafe { at.of(context, lane) };
-    let misused = |text: String| Failure::Misused(text);
+    let misused = |text: String| Cause::misuse(text);
     if address % 64 != 0 {
         return Err(misused(format!(
             "a tensor map at {address:#x}, no multiple of 64"
@@ -279,7 +280,7 @@ struct Moved {
 
 impl Moved {
     /// Where the allocation begins that is copied from or to.
-    fn check_global(&self, context: &Context<'_>, way: &Way, lane: usize) -> Result<u64, Failure> {
+    fn check_global(&self, context: &Context<'_>, way: &Way, lane: usize) -> Result<u64, Cause> {
         let direction = match way {
             Way::Load { .. } => Direction::Read,
             Way::Store | Way::Reduce { .. } => Direction::Write,
@@ -293,7 +294,7 @@ impl Moved {
                 let memory = context.at.launch.memory;
                 memory
                     .resolve(&lanes, direction, &mut met)
-                    .map_err(Failure::Memory)?;
+                    .map_err(Cause::Fault)?;
             }
         }
         Ok(met.start())
@@ -307,7 +308,10 @@ impl Moved {
     }
 
     /// Each piece's place in the host's memory of global memory, of shared memory, and its bytes.
-    fn each(&self, spot: &Spot) -> impl Iterator<Item = (Option<*mut u8>, *mut u8, usize)> {
+    fn each(
+        &self,
+        spot: &SharedOperand,
+    ) -> impl Iterator<Item = (Option<*mut u8>, *mut u8, usize)> {
         let base = spot.host.wrapping_sub(spot.offset as usize);
         self.pieces.iter().map(move |piece| {
             let global = piece
@@ -318,7 +322,7 @@ impl Moved {
         })
     }
 
-    fn load(&self, spot: &Spot) {
+    fn load(&self, spot: &SharedOperand) {
         for (global, shared, bytes) in self.each(spot) {
             // SAFETY: both have been resolved, with so many bytes; they are different memories.
             unsafe {
@@ -332,7 +336,7 @@ impl Moved {
         }
     }
 
-    fn store(&self, spot: &Spot) {
+    fn store(&self, spot: &SharedOperand) {
         for (global, shared, bytes) in self.each(spot) {
             if let Some(to) = global {
                 // SAFETY: as for loads.
@@ -346,7 +350,7 @@ impl Moved {
         }
     }
 
-    fn reduce(&self, spot: &Spot, update: fn(u128, u128, u128) -> u128, element: u32) {
+    fn reduce(&self, spot: &SharedOperand, update: fn(u128, u128, u128) -> u128, element: u32) {
         for (global, shared, bytes) in self.each(spot) {
             let Some(to) = global else { continue };
             for at in (0..bytes).step_by(element as usize) {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::activation::{Activation, Caller, Group};
 use super::builtin;
-use super::failure::{Failed, Failure};
+use super::failure::{Cause, Failed, Failure};
 use super::op::Context;
 use super::program::{Call, Callee, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
-use crate::check::Who;
-use crate::limits::MOST_LOCAL_BYTES;
+use crate::check::Accessors;
+use crate::limits::MAX_LOCAL_BYTES;
 
 /// How deep calls may be nested.
 const MOST_CALLS: u32 = 1 << 12;
@@ -66,7 +66,7 @@ impl Warp {
             self.grow_local(end);
         }
         if let Some(checking) = &mut context.at.checking {
-            let who = Who {
+            let who = Accessors {
                 block: checking.block(),
                 warp: self.index,
                 mask: lanes,
@@ -122,7 +122,7 @@ impl Warp {
                         ..group.at
                     };
                     if let Some(tally) = &mut context.at.counting {
-                        tally.comes_back(program, group.at.block, group.mask & !same);
+                        tally.comes_back(&**program, group.at.block, group.mask & !same);
                     }
                     self.ready.push(Group {
                         mask: group.mask & !same,
@@ -132,26 +132,28 @@ impl Warp {
                     group.mask = same;
                 }
                 context.mask = same;
-                let none = Failure::NoFunction { address };
+                let none = Failure::NoFunction { address }.into();
                 code.function_at(address)
                     .ok_or_else(|| Box::new(context.failed(none, instruction)))?
             }
         };
         let failed =
-            |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
+            |cause: Cause, context: &Context<'_>| Box::new(context.failed(cause, instruction));
         let program = code
             .program(function)
-            .map_err(|failure| failed(failure, context))?;
+            .map_err(|cause| failed(cause, context))?;
         if self.activations.get(group.activation).depth == MOST_CALLS {
-            return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
+            let too_deep = Failure::Recursion { limit: MOST_CALLS };
+            return Err(failed(too_deep.into(), context));
         }
         let actual = match program.frame.bytes {
             0 => 0,
             bytes => self.frames.bytes().saturating_add(bytes),
         };
-        if actual > MOST_LOCAL_BYTES {
-            let limit = MOST_LOCAL_BYTES;
-            return Err(failed(Failure::LocalMemory { actual, limit }, context));
+        if actual > MAX_LOCAL_BYTES {
+            let limit = MAX_LOCAL_BYTES;
+            let too_much = Failure::LocalMemory { actual, limit };
+            return Err(failed(too_much.into(), context));
         }
         let caller = Caller {
             activation: group.activation,
@@ -169,10 +171,10 @@ impl Warp {
                 "a call of {} with {given} arguments; it takes {expected}",
                 program.name
             );
-            return Err(failed(Failure::Misused(text), context));
+            return Err(failed(Cause::misuse(text), context));
         }
         let registers = self.activations.registers(&program);
-        let registers = registers.map_err(|failure| failed(failure, context))?;
+        let registers = registers.map_err(|cause| failed(cause, context))?;
         let callee = self.activate(&program, registers, group.mask, Some(caller), code, context);
         let to = self.activations.get(callee).registers.start();
         for (given, taken) in call.arguments.iter().zip(taken) {

@@ -3,14 +3,15 @@
 use ptx::{Order as PtxOrder, Scope as PtxScope};
 
 use super::access::{Access, Act, Data, Host, Space};
-use super::failure::Failure;
+use super::failure::Cause;
 use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
-use super::spot::Spot;
-use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
-use crate::lower::roots::Root;
-use crate::memory::{Fault, FaultClass, Lanes};
+use super::root::Root;
+use super::shared_operand::SharedOperand;
+use crate::check::{self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength};
+use crate::finding_kind::FindingKind;
+use crate::memory::{Fault, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -43,7 +44,7 @@ pub(super) unsafe fn check(
 ) -> bool {
     let fault = stray(context, op, access, space, lanes);
     if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
-        context.fault(Failure::Memory(fault), op.instruction);
+        context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
     let strength = strength(access.order, access.scope);
@@ -66,7 +67,7 @@ pub(super) unsafe fn check(
                 access,
                 (space, host),
                 lanes,
-                What::Read(strength),
+                AccessKind::Read(strength),
             )
         },
         // SAFETY: as above.
@@ -77,7 +78,7 @@ pub(super) unsafe fn check(
                 access,
                 (space, host),
                 lanes,
-                What::Write(strength),
+                AccessKind::Write(strength),
             )
         },
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
@@ -96,8 +97,8 @@ pub(super) unsafe fn check(
             };
             let (order, scope) = (order(access.order), scope(access.scope));
             let what = match is_equal {
-                true => What::Atomic(order, scope),
-                false => What::Read(Strength::Strong(order, scope)),
+                true => AccessKind::Atomic(order, scope),
+                false => AccessKind::Read(Strength::Strong(order, scope)),
             };
             // SAFETY: as above.
             unsafe { tell(context, op, access, (space, host), &one, what) }
@@ -115,7 +116,7 @@ pub(super) fn by_root(
     lanes: &Lanes<'_>,
     fault: Fault,
 ) -> Fault {
-    if fault.class != FaultClass::Freed {
+    if fault.kind != FindingKind::UseAfterFree {
         return fault;
     }
     stray(context, op, access, Space::Global, lanes).unwrap_or(fault)
@@ -159,9 +160,11 @@ fn writes_fixed(
 ) -> Option<Fault> {
     let is_write = !matches!(access.act, Act::Load { .. } | Act::CopyFrom { .. });
     let fixed = &context.at.checking.as_ref()?.fixed;
-    let class = match access.root? {
-        Root::Parameter(offset) if is_write && fixed.contains(&offset) => FaultClass::Fixed,
-        Root::Constant(_) => FaultClass::ReadOnly,
+    let kind = match access.root? {
+        Root::Parameter(offset) if is_write && fixed.contains(&offset) => {
+            FindingKind::SharedReferenceWrite
+        }
+        Root::Constant(_) => FindingKind::ConstantWrite,
         _ => return None,
     };
     if space != Space::Global {
@@ -169,7 +172,7 @@ fn writes_fixed(
     }
     let (lane, address) = lanes.each().next()?;
     let memory = context.at.launch.memory;
-    Some(memory.fault(class, lane, address, lanes.bytes))
+    Some(memory.fault(kind, lane, address, lanes.bytes))
 }
 
 /// Tells the checker of an access.
@@ -182,7 +185,7 @@ unsafe fn tell(
     access: &Access,
     (space, host): (Space, &Host<'_>),
     lanes: &Lanes<'_>,
-    what: What,
+    what: AccessKind,
 ) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
@@ -191,7 +194,7 @@ unsafe fn tell(
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who {
+    let who = Accessors {
         block: checking.block(),
         warp,
         mask: lanes.mask,
@@ -268,13 +271,13 @@ fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who {
+    let who = Accessors {
         block: checking.block(),
         warp,
         mask: to.mask,
     };
     if let Err(fault) = context.at.layout.resolve(to) {
-        context.fault(Failure::Memory(fault), op.instruction);
+        context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
     let copy = Copy {
@@ -295,7 +298,7 @@ fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -
     match checked {
         Ok(()) => true,
         Err(finding) => {
-            context.fault(Failure::Check(finding), instruction);
+            context.fault(Cause::Found(finding), instruction);
             false
         }
     }
@@ -342,7 +345,7 @@ pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
     let warp = context.at.warp;
     if let Some(checking) = &mut context.at.checking {
         let block = checking.block();
-        checking.checker.sync_warp(Who { block, warp, mask });
+        checking.checker.sync_warp(Accessors { block, warp, mask });
     }
 }
 
@@ -376,9 +379,9 @@ pub(super) fn shared_word(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,
-    spot: &Spot,
-    what: What,
-) -> Result<(), Failure> {
+    spot: &SharedOperand,
+    what: AccessKind,
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
@@ -392,27 +395,27 @@ pub(super) fn shared_word(
             stored: None,
         };
         let checked = checking.checker.shared_of(owner, who, &access);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
 
 /// Tells that an mbarrier begins.
-pub(super) fn begin_mbarrier(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn begin_mbarrier(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.begin_mbarrier(owner, spot.offset);
     }
 }
 
 /// Tells that a phase of an mbarrier ends.
-pub(super) fn end_phase(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn end_phase(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.end_phase(owner, spot.offset);
     }
 }
 
 /// Whether a lane that asks for a phase that has ended is told so.
-pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &Spot) -> bool {
+pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &SharedOperand) -> bool {
     let who = lane_alone(context, lane);
     match (&mut context.at.checking, who, spot.owner) {
         (Some(checking), Some(who), Some(owner)) => {
@@ -423,7 +426,7 @@ pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &Spot) -> b
 }
 
 /// Whether copies of phases that have ended may still be under way.
-pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &Spot) -> bool {
+pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &SharedOperand) -> bool {
     match (&mut context.at.checking, spot.owner) {
         (Some(checking), Some(owner)) => checking.checker.may_be_earlier(owner, spot.offset),
         _ => false,
@@ -431,14 +434,14 @@ pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &Spot) -> bool {
 }
 
 /// Tells that a wait at an mbarrier has succeeded.
-pub(super) fn land(context: &mut Context<'_>, spot: &Spot) {
+pub(super) fn land(context: &mut Context<'_>, spot: &SharedOperand) {
     if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
         checking.checker.land(owner, spot.offset);
     }
 }
 
 /// Tells that a lane's copies count at an mbarrier.
-pub(super) fn copies_arrive(context: &mut Context<'_>, lane: usize, spot: &Spot) {
+pub(super) fn copies_arrive(context: &mut Context<'_>, lane: usize, spot: &SharedOperand) {
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
         checking.checker.copies_arrive(who, owner, spot.offset);
@@ -450,9 +453,9 @@ pub(super) fn bulk_load(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,
-    mbarrier: &Spot,
+    mbarrier: &SharedOperand,
     parts: &[Part],
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
     if let (Some(checking), Some(who), Some(owner)) =
@@ -462,7 +465,7 @@ pub(super) fn bulk_load(
         let checked = checking
             .checker
             .bulk_load(memory, who, told, instruction, parts);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -473,15 +476,15 @@ pub(super) fn bulk_store(
     op: &Op,
     lane: usize,
     parts: &[Part],
-    does: Does,
-) -> Result<(), Failure> {
+    does: CopyRole,
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         let checked = checking
             .checker
             .bulk_store(memory, who, instruction, parts, does);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -503,12 +506,12 @@ pub(super) fn leave_in_cluster(context: &mut Context<'_>) {
 }
 
 /// Tells of a product of the warp, and where the 16 bytes lie that it reads.
-pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Result<(), Failure> {
+pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = who(context);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         let checked = checking.checker.product(who, instruction, chunks);
-        checked.map_err(Failure::Check)?;
+        checked.map_err(Cause::Found)?;
     }
     Ok(())
 }
@@ -529,16 +532,16 @@ pub(super) fn wait_for_products(context: &mut Context<'_>, awaited: u32) {
     }
 }
 
-fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Who> {
+fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Accessors> {
     let who = who(context)?;
     let mask = 1 << lane;
-    Some(Who { mask, ..who })
+    Some(Accessors { mask, ..who })
 }
 
 /// The running lanes.
-fn who(context: &Context<'_>) -> Option<Who> {
+fn who(context: &Context<'_>) -> Option<Accessors> {
     let block = context.at.checking.as_ref()?.block();
-    Some(Who {
+    Some(Accessors {
         block,
         warp: context.at.warp,
         mask: context.mask,

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use ptx::{Axis, SpecialRegister};
 
 use super::checked;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
+use super::surroundings::axis;
 use crate::check::BlockId;
-use crate::lower::control::axis;
-use crate::module::windows;
+use crate::memory::windows;
 
 /// Bits of an offset in an address of `shared::cluster`.
 const OFFSET: u32 = 24;
@@ -84,18 +84,18 @@ impl Cluster {
         self.first
     }
 
-    fn peer(&self, rank: u64) -> Result<Peer, Failure> {
+    fn peer(&self, rank: u64) -> Result<Peer, Cause> {
         let blocks = self.seats.len();
         let Some(seat) = self.seats.get(rank as usize) else {
             let text = format!("reaches block {rank} of a cluster of {blocks}");
-            return Err(Failure::Misused(text));
+            return Err(Cause::misuse(text));
         };
         if seat.has_ended.get() {
             let block = self.first + rank;
             let text = format!(
                 "reaches the shared memory of block {block}, which has ended: blocks of a cluster meet before they end"
             );
-            return Err(Failure::Misused(text));
+            return Err(Cause::misuse(text));
         }
         Ok(Peer {
             shared: seat.shared,
@@ -216,7 +216,7 @@ pub(crate) fn of_generic(context: &Context<'_>, address: u64) -> Option<(u64, u6
 ///
 /// # Errors
 /// There is none, or it has ended.
-pub(crate) fn peer(context: &Context<'_>, rank: u64) -> Result<Peer, Failure> {
+pub(crate) fn peer(context: &Context<'_>, rank: u64) -> Result<Peer, Cause> {
     cluster(context).peer(rank)
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn arrive(context: &mut Context<'_>, op: &Op) {
     if let Some(lane) = lanes_of(mask).find(|&lane| awaited[lane].is_some()) {
         let text =
             format!("lane {lane} arrives at the cluster's barrier again before it has waited");
-        context.fault(Failure::Misused(text), op.instruction);
+        context.fault(Cause::misuse(text), op.instruction);
         return;
     }
     lanes_of(mask).for_each(|lane| awaited[lane] = Some(cluster.phase.get()));
@@ -268,7 +268,7 @@ pub(crate) fn wait(context: &mut Context<'_>, op: &Op) {
     let awaited = unsafe { &mut *context.at.awaited };
     if let Some(lane) = lanes_of(mask).find(|&lane| awaited[lane].is_none()) {
         let text = format!("lane {lane} waits at the cluster's barrier, where it has not arrived");
-        context.fault(Failure::Misused(text), op.instruction);
+        context.fault(Cause::misuse(text), op.instruction);
         return;
     }
     lanes_of(mask).for_each(|lane| awaited[lane] = None);

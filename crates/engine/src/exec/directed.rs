@@ -4,10 +4,10 @@ use super::block::Block;
 use super::director::{Director, Point, Says};
 use super::failure::Failed;
 use super::op::Context;
+use super::pending_blocks::PendingBlocks;
 use super::registers::LANES;
 use super::stops::Stop;
 use super::surroundings::{Checking, Held};
-use super::unbegun::Unbegun;
 use super::warp::LOOKS;
 use super::worker::{Crew, Rest, Waits};
 use crate::count::Tally;
@@ -72,7 +72,7 @@ pub(crate) fn work<'s, 'l>(
         resident: Vec::new(),
         spare: Vec::new(),
         ended: Vec::new(),
-        unbegun: Unbegun::new(blocks, order),
+        pending: PendingBlocks::new(blocks, order),
         order,
         slot: 0,
         warp: None,
@@ -83,15 +83,15 @@ pub(crate) fn work<'s, 'l>(
     while stage.goes_on(point) {
         point = stage.run()?;
     }
-    assert_nothing_is_left(stage.resident.len(), stage.unbegun.lowest());
+    assert_nothing_is_left(stage.resident.len(), stage.pending.lowest());
     Ok(())
 }
 
 /// Nothing has been found wrong, and nobody can go on: then all work is done.
-fn assert_nothing_is_left(resident: usize, unbegun: Option<u64>) {
+fn assert_nothing_is_left(resident: usize, pending: Option<u64>) {
     assert!(
-        resident == 0 && unbegun.is_none(),
-        "internal error: a schedule has ended with {resident} blocks that have not; first that has not begun: {unbegun:?}"
+        resident == 0 && pending.is_none(),
+        "internal error: a schedule has ended with {resident} blocks that have not; first that has not begun: {pending:?}"
     );
 }
 
@@ -104,7 +104,7 @@ struct Stage<'s, 'l> {
     spare: Vec<Block>,
     /// Of clusters that have not ended.
     ended: Vec<Block>,
-    unbegun: Unbegun,
+    pending: PendingBlocks,
     /// That in which blocks begin; 0 is by their indices.
     order: u64,
     /// The block that runs, or the place where the next one is looked for.
@@ -123,24 +123,24 @@ impl Stage<'_, '_> {
         let warp = self.warp.expect("one has control");
         let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
         let stop = ran.map_err(|failed| self.crew.explained(failed, || self.rest()))?;
-        if stop == Stop::Looks
+        if stop == Stop::FailedPolls
             && let Some(checking) = &mut self.context.at.checking
         {
             checking.checker.pass();
         }
-        let company = &self.crew.code.company;
+        let peers = &self.crew.code.peers;
         self.in_vain = match stop {
-            Stop::Looks if company.may_help() => {
+            Stop::FailedPolls if peers.may_help() => {
                 self.resident[self.slot].forget_waiting();
                 self.in_vain
             }
             // One that works may be asked often, and others look meanwhile.
             Stop::Asks if !self.resident[self.slot].warps()[warp].is_looking() => 0,
             Stop::Asks => self.in_vain,
-            Stop::Looks => self.in_vain + 1,
+            Stop::FailedPolls => self.in_vain + 1,
             Stop::Waits | Stop::Yields | Stop::Ended => {
                 self.crew.code.core.moves();
-                company.comes_on();
+                peers.made_progress();
                 0
             }
         };
@@ -155,12 +155,12 @@ impl Stage<'_, '_> {
         };
         let is_held_up = || self.cannot_begin().is_some();
         // Who could begin has its turn before long.
-        let others_may_begin = || self.may_begin() && self.unbegun.lowest().is_some();
+        let others_may_begin = || self.may_begin() && self.pending.lowest().is_some();
         let stands_still = || self.crew.stand_still(&self.resident, others_may_begin);
         self.crew.code.has_waited(waits, is_held_up, stands_still);
         Ok(match stop {
             Stop::Asks => Point::Access,
-            Stop::Yields | Stop::Looks => Point::Yields,
+            Stop::Yields | Stop::FailedPolls => Point::Yields,
             Stop::Waits => Point::Free,
             Stop::Ended => {
                 let block = self.resident.remove(self.slot);
@@ -224,7 +224,7 @@ impl Stage<'_, '_> {
                 let crew = self.crew;
                 let begun = crew.begin(block, &mut self.spare, &mut self.context);
                 for it in &begun {
-                    self.unbegun.begin(it.number());
+                    self.pending.begin(it.number());
                 }
                 self.resident.extend(begun);
                 let within = to.thread % u64::from(crew.launch.threads_per_block());
@@ -252,7 +252,7 @@ impl Stage<'_, '_> {
     /// Tells of those that could go on instead of the default.
     fn tell(&self, at: u64, point: Point) {
         let mut others = self.others(point, MOST_TOLD);
-        if self.may_begin() && self.unbegun.next().nth(MOST_TOLD).is_some() {
+        if self.may_begin() && self.pending.next().nth(MOST_TOLD).is_some() {
             self.director.is_partial();
         }
         let preempts = point == Point::Access;
@@ -277,7 +277,7 @@ impl Stage<'_, '_> {
         let (block, within) = (thread / threads, thread % threads);
         let (warp, lane) = (within as usize / LANES, (within % LANES as u64) as u32);
         let Some(slot) = self.resident.iter().position(|it| it.number() == block) else {
-            let is_new = self.may_begin() && self.unbegun.contains(block)
+            let is_new = self.may_begin() && self.pending.contains(block)
                 || self.waited_for(point) == Some(block);
             let place = Place::New(block);
             let new = Candidate {
@@ -324,7 +324,7 @@ impl Stage<'_, '_> {
     /// itself where it came last to a barrier, which let it go on with the others.
     fn others(&self, point: Point, most_new: usize) -> Vec<Candidate> {
         let new: Vec<u64> = match self.may_begin() {
-            true => self.unbegun.next().take(most_new).collect(),
+            true => self.pending.next().take(most_new).collect(),
             false => self.waited_for(point).into_iter().collect(),
         };
         let mut begun: Vec<(u64, Candidate)> = self
@@ -396,7 +396,7 @@ impl Stage<'_, '_> {
     /// Where a launch promises no more blocks than have begun: an earlier one, for which these may wait.
     fn waited_for(&self, point: Point) -> Option<u64> {
         let is_promise = matches!(self.crew.launch.held, Held::AsPromised(_));
-        let lowest = self.unbegun.lowest().filter(|_| is_promise)?;
+        let lowest = self.pending.lowest().filter(|_| is_promise)?;
         let waits = |block: &Block| block.number() > lowest;
         (point == Point::Yields && self.resident.iter().any(waits)).then_some(lowest)
     }
@@ -404,7 +404,7 @@ impl Stage<'_, '_> {
     /// A block that waits for room.
     fn cannot_begin(&self) -> Option<u64> {
         let is_full = !self.may_begin() && self.waited_for(Point::Yields).is_none();
-        self.unbegun.next().next().filter(|_| is_full)
+        self.pending.next().next().filter(|_| is_full)
     }
 
     fn rest(&self) -> Rest {
@@ -431,9 +431,9 @@ mod tests {
     #[test]
     fn a_schedule_ends_when_all_work_is_done() {
         assert_nothing_is_left(0, None);
-        let fails = |resident, unbegun| {
-            let ended = std::panic::catch_unwind(|| assert_nothing_is_left(resident, unbegun));
-            assert!(ended.is_err(), "{resident} {unbegun:?}");
+        let fails = |resident, pending| {
+            let ended = std::panic::catch_unwind(|| assert_nothing_is_left(resident, pending));
+            assert!(ended.is_err(), "{resident} {pending:?}");
         };
         fails(1, None);
         fails(0, Some(3));

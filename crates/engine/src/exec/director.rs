@@ -6,7 +6,7 @@ use std::sync::MutexGuard;
 
 use super::directed::{Among, Candidate};
 use super::program::Program;
-use super::temper::Temper;
+use super::seeded_policy::SeededPolicy;
 use crate::schedule::{Choice, Choices, Keeps, MOST_OPEN, Open, Run, Source};
 
 /// Decides at each point of a run who goes on.
@@ -18,7 +18,7 @@ struct State<'s> {
 }
 
 enum Decides<'s> {
-    Seed(Box<Temper>),
+    Seed(Box<SeededPolicy>),
     List(&'s [Choice]),
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Point {
 impl<'s> Director<'s> {
     pub(crate) fn new(choices: &'s Choices) -> Director<'s> {
         let decides = match choices.source() {
-            Source::Seed(seed) => Decides::Seed(Box::new(Temper::of(*seed))),
+            Source::Seed(seed) => Decides::Seed(Box::new(SeededPolicy::of(*seed))),
             Source::List(list) => Decides::List(list),
         };
         let run = choices.run();
@@ -46,7 +46,7 @@ impl<'s> Director<'s> {
     /// The order in which blocks begin.
     pub(crate) fn order(&self) -> u64 {
         match &self.0.borrow().decides {
-            Decides::Seed(temper) => temper.order,
+            Decides::Seed(policy) => policy.order,
             Decides::List(_) => 0,
         }
     }
@@ -92,7 +92,7 @@ impl<'s> Director<'s> {
     /// A seed's choice.
     pub(crate) fn choose(&self, among: &Among<'_>) -> Option<Candidate> {
         match &mut self.0.borrow_mut().decides {
-            Decides::Seed(temper) => temper.choose(among),
+            Decides::Seed(policy) => policy.choose(among),
             Decides::List(_) => None,
         }
     }
@@ -154,7 +154,7 @@ impl State<'_> {
         let at = self.run.points;
         self.run.points += 1;
         match &mut self.decides {
-            Decides::Seed(temper) => temper.asks(),
+            Decides::Seed(policy) => policy.asks(),
             Decides::List(list) => match list.get(self.run.passed) {
                 Some(next) => next.at == at,
                 None => self.tells(Point::Access),

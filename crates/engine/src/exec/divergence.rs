@@ -8,14 +8,16 @@
 use super::activation::{Group, lanes_of_warp};
 use super::barriers::Waiting;
 use super::checked::of_site;
-use super::failure::{Failed, Failure, Thread};
+use super::failure::{Cause, Failed};
 use super::op::Context;
 use super::program::{BarrierAction, Gate, Meeting};
 use super::registers::{FULL, LANES, lanes_of};
+use super::shuffle::read_by;
 use super::surroundings::coordinates;
 use super::warp::Warp;
 use super::worker::Code;
-use crate::lower::shuffle::read_by;
+use crate::check::Thread;
+use crate::finding_kind::FindingKind;
 
 /// Barriers of a block.
 const BARRIERS: u32 = 16;
@@ -52,16 +54,20 @@ impl Party {
 
 /// A finding in the block that runs, said of one of its threads.
 fn found(text: String, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
-    let block = context.at.block_index;
-    failed(Failure::Diverged { block, text }, warp, lane, context)
+    failed(
+        Cause::wrong(FindingKind::Divergence, text),
+        warp,
+        lane,
+        context,
+    )
 }
 
 /// A failure of a thread of the block that runs.
-pub(super) fn failed(failure: Failure, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
+pub(super) fn failed(cause: Cause, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
     let block = context.at.block_index;
     let thread = u64::from(warp * 32 + lane);
     Box::new(Failed {
-        failure,
+        cause,
         thread: Thread {
             block,
             thread: coordinates(thread, context.at.launch.block),
@@ -345,16 +351,14 @@ pub(super) fn stuck(warps: &[Warp], code: &Code<'_>, context: &Context<'_>) -> B
     let text = texts.collect::<Vec<_>>().join("; ");
     let first = parties.first().and_then(|it| it.1.first());
     let (warp, mask) = first.copied().unwrap_or((0, 1));
-    let block = context.at.block_index;
-    let failure = match warps.iter().find_map(Warp::lane_at_barrier) {
-        Some(absent) => Failure::Diverged {
-            block,
-            text: format!("{text}; {absent}"),
-        },
-        None => Failure::Stuck {
-            block,
-            waiting: text,
-        },
+    let (kind, details) = match warps.iter().find_map(Warp::lane_at_barrier) {
+        Some(absent) => (FindingKind::Divergence, format!("{text}; {absent}")),
+        None => (FindingKind::Stuck, text),
     };
-    failed(failure, warp, mask.trailing_zeros(), context)
+    failed(
+        Cause::wrong(kind, details),
+        warp,
+        mask.trailing_zeros(),
+        context,
+    )
 }

@@ -105,7 +105,7 @@ impl Context<'_> {
         let look = look.filter(|it| it.program == self.at.program);
         let instruction = look.map_or(instruction, |it| it.instruction);
         let awaited = look.and_then(|it| self.place_of_host(it.at));
-        let failure = Failure::Endless(Box::new(Endless {
+        let endless = Failure::Endless(Box::new(Endless {
             limit,
             is_looking,
             awaited: awaited.map(|place| Awaited {
@@ -114,7 +114,7 @@ impl Context<'_> {
             }),
             progress: Progress::default(),
         }));
-        Box::new(self.failed(failure, instruction))
+        Box::new(self.failed(endless.into(), instruction))
     }
 
     /// What lies at an address of the host: shared memory of the block, or the device's. None for anything else.

@@ -1,33 +1,14 @@
 //! How a launch ends early.
 
-use std::fmt;
-
 use super::endless::Endless;
 use super::op::Context;
 use super::surroundings::Unmet;
-use crate::check::Finding;
-use crate::memory::Fault;
+use super::unlowered::Unlowered;
+use crate::check::{Finding, Thread, Verb};
+use crate::finding_kind::FindingKind;
+use crate::memory::{Fault, Place};
 
-/// A thread of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thread {
-    /// Index of its block, x, y, z.
-    pub block: [u32; 3],
-    /// Its index in the block, x, y, z.
-    pub thread: [u32; 3],
-}
-
-impl fmt::Display for Thread {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "block {:?}, thread {:?}",
-            self.block, self.thread
-        )
-    }
-}
-
-/// What went wrong.
+/// Why a thread could not go on, beside the findings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Failure {
     /// A `trap` or a breakpoint.
@@ -36,12 +17,6 @@ pub enum Failure {
     /// The same, by which CUDA C++'s `grid.sync` ends a launch that is not cooperative.
     #[error("trap, with which `grid.sync` ends a launch that is not cooperative")]
     NotCooperative,
-    /// An access to memory that the launch has not.
-    #[error("{0}")]
-    Memory(Fault),
-    /// Something that threads must not do with memory.
-    #[error("{0}")]
-    Check(Box<Finding>),
     /// A failed assertion of `assert` in CUDA C++.
     #[error("assertion `{message}` failed in {function}, {file}:{line}")]
     Assertion {
@@ -66,22 +41,6 @@ pub enum Failure {
         /// How deep they may be.
         limit: u32,
     },
-    /// Threads that go separate ways where they must stay together.
-    #[error("divergence in block {block:?}: {text}")]
-    Diverged {
-        /// The block.
-        block: [u32; 3],
-        /// Who is where, and what is wrong with that.
-        text: String,
-    },
-    /// Threads that wait for others which will not come.
-    #[error("block {block:?} cannot go on: {waiting}")]
-    Stuck {
-        /// The block.
-        block: [u32; 3],
-        /// Who waits where for what.
-        waiting: String,
-    },
     /// More local memory than a thread has.
     #[error("{actual} bytes of local memory in calls; a thread has {limit}")]
     LocalMemory {
@@ -101,9 +60,6 @@ pub enum Failure {
     /// What goes on for ever, or for longer than a limit allows.
     #[error("{0}")]
     Endless(Box<Endless>),
-    /// A launch whose time is over, between two of its blocks.
-    #[error("the launch {0}")]
-    Unfinished(Box<Endless>),
     /// A thread that waits for what others write, while others cannot begin.
     #[error(
         "waits for what others write, for more than {limit} steps, and block {block:?} has not begun: the \
@@ -134,33 +90,66 @@ pub enum Failure {
         /// The number of the other device.
         device: u32,
     },
-    /// A phase of an mbarrier that never ends.
-    #[error("{0}")]
-    Unmet(String),
-    /// A register that a product of matrices has in flight.
-    #[error("{verb} {register}, which a `wgmma` has in flight")]
-    InFlight {
-        /// Its name.
-        register: String,
-        /// What is done with it.
-        verb: &'static str,
-        /// The product's instruction, numbered in its module.
-        site: u32,
-        /// Whether the product writes it, or reads it.
-        is_written: bool,
-    },
-    /// An instruction that is used as PTX forbids.
-    #[error("{0}")]
-    Misused(String),
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
-    Unlowered(crate::Unlowered),
+    Unlowered(Unlowered),
 }
 
-/// What went wrong, and where.
+/// What ended a launch, as the executor knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cause {
+    /// A thread could not go on.
+    Failure(Failure),
+    /// An access cannot be made.
+    Fault(Fault),
+    /// The checker has found something.
+    Found(Box<Finding>),
+    /// The executor itself has found something.
+    Wrong(Box<Wrong>),
+    /// The launch's time was over between two blocks.
+    Unfinished(Box<Endless>),
+}
+
+/// A finding before its thread is known by name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wrong {
+    pub(crate) kind: FindingKind,
+    pub(crate) place: Option<Place>,
+    pub(crate) verb: Verb,
+    /// The instruction before, numbered in its module, and what it does.
+    pub(crate) before: Option<(u32, Verb)>,
+    pub(crate) details: String,
+}
+
+impl Cause {
+    /// A finding that words describe.
+    pub(crate) fn wrong(kind: FindingKind, details: String) -> Cause {
+        Cause::Wrong(Box::new(Wrong {
+            kind,
+            place: None,
+            verb: Verb::Reach,
+            before: None,
+            details,
+        }))
+    }
+
+    /// An instruction that is used as PTX forbids, in words.
+    #[cold]
+    pub(crate) fn misuse(details: impl Into<String>) -> Cause {
+        Cause::wrong(FindingKind::Misuse, details.into())
+    }
+}
+
+impl From<Failure> for Cause {
+    fn from(failure: Failure) -> Cause {
+        Cause::Failure(failure)
+    }
+}
+
+/// What ended a launch, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failed {
-    pub(crate) failure: Failure,
+    pub(crate) cause: Cause,
     pub(crate) thread: Thread,
     /// The function and its instruction.
     pub(crate) function: String,
@@ -170,41 +159,39 @@ pub(crate) struct Failed {
 impl Context<'_> {
     /// Keeps the first fault of the instructions that run.
     #[cold]
-    pub(crate) fn fault(&mut self, failure: Failure, instruction: u32) {
+    pub(crate) fn fault(&mut self, cause: Cause, instruction: u32) {
         if self.at.fault.is_none() {
-            self.at.fault = Some(Box::new(self.failed(failure, instruction)));
+            self.at.fault = Some(Box::new(self.failed(cause, instruction)));
         }
     }
 
     /// That a wait at an mbarrier never ends.
     #[cold]
-    pub(crate) fn unmet(&self, unmet: &Unmet) -> Failure {
+    pub(crate) fn unmet(&self, unmet: &Unmet) -> Cause {
         let Unmet {
             offset,
             arrivals,
             bytes,
             ..
         } = *unmet;
-        let place = self.at.layout.place(offset);
-        let what = match (arrivals, bytes) {
-            (0, bytes) => format!("{bytes} bytes"),
-            (arrivals, 0) => format!("{arrivals} arrivals"),
-            (arrivals, bytes) => format!("{arrivals} arrivals and {bytes} bytes"),
-        };
-        Failure::Unmet(format!(
-            "waits for ever: the mbarrier on {place} expects {what} that do not come"
-        ))
+        Cause::Wrong(Box::new(Wrong {
+            kind: FindingKind::EndlessPhase { arrivals, bytes },
+            place: Some(self.at.layout.place(offset)),
+            verb: Verb::Reach,
+            before: None,
+            details: String::new(),
+        }))
     }
 
-    /// A failure of the first running lane, or of that which the failure names.
+    /// A failure of the first running lane, or of that which the fault names.
     #[cold]
-    pub(crate) fn failed(&self, failure: Failure, instruction: u32) -> Failed {
-        let lane = match &failure {
-            Failure::Memory(fault) => fault.lane,
+    pub(crate) fn failed(&self, cause: Cause, instruction: u32) -> Failed {
+        let lane = match &cause {
+            Cause::Fault(fault) => fault.lane,
             _ => self.mask.trailing_zeros(),
         };
         Failed {
-            failure,
+            cause,
             thread: Thread {
                 block: self.at.block_index,
                 thread: self.at.thread_index(lane as usize),

@@ -1,6 +1,6 @@
 //! `printf`, as CUDA has it.
 
-use super::failure::Failure;
+use super::failure::Cause;
 
 /// Formats a text. `next` gives the next value of 4 or 8 bytes, `text` the text at an address.
 ///
@@ -8,9 +8,9 @@ use super::failure::Failure;
 /// Those of `next` and `text`.
 pub(crate) fn format(
     format: &str,
-    next: &mut dyn FnMut(u64) -> Result<u64, Failure>,
-    text: &dyn Fn(u64) -> Result<String, Failure>,
-) -> Result<String, Failure> {
+    next: &mut dyn FnMut(u64) -> Result<u64, Cause>,
+    text: &dyn Fn(u64) -> Result<String, Cause>,
+) -> Result<String, Cause> {
     let mut out = String::new();
     let mut rest = format;
     while let Some(at) = rest.find('%') {
@@ -31,9 +31,9 @@ pub(crate) fn format(
 /// Formats one conversion, from `%` to its letter.
 fn convert(
     conversion: &str,
-    next: &mut dyn FnMut(u64) -> Result<u64, Failure>,
-    text: &dyn Fn(u64) -> Result<String, Failure>,
-) -> Result<String, Failure> {
+    next: &mut dyn FnMut(u64) -> Result<u64, Cause>,
+    text: &dyn Fn(u64) -> Result<String, Cause>,
+) -> Result<String, Cause> {
     let letter = conversion.chars().last().unwrap_or('%');
     if letter == '%' {
         return Ok("%".to_owned());

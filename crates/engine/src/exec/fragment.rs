@@ -1,6 +1,6 @@
 //! Matrices spread over the lanes of a warp: `mma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, Kind, LANES};
 use crate::arith::tensor::{Element, Sum, add_differences, add_products};
@@ -209,7 +209,7 @@ pub(crate) fn is_whole(context: &mut Context<'_>, op: &Op) -> bool {
         "lanes {:#010x} alone come to an instruction that all of a warp execute together",
         context.mask
     );
-    context.fault(Failure::Misused(text), op.instruction);
+    context.fault(Cause::misuse(text), op.instruction);
     false
 }
 

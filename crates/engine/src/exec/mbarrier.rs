@@ -2,12 +2,12 @@
 //! their bytes.
 
 use super::checked;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot};
+use super::shared_operand::{Address, SharedOperand};
 use super::surroundings::Unmet;
-use crate::check::What;
+use crate::check::AccessKind;
 
 /// An instruction on an mbarrier. Numbers are slots of words, but for states and phases that are states.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Mbarrier {
     pub(crate) at: Address,
     pub(crate) act: Act,
     /// What it is for the checks.
-    pub(crate) what: What,
+    pub(crate) what: AccessKind,
 }
 
 /// What is done.
@@ -170,17 +170,12 @@ struct Step<'a> {
     op: &'a Op,
     it: &'a Mbarrier,
     lane: usize,
-    spot: Spot,
+    spot: SharedOperand,
 }
 
 /// # Safety
 /// As for [`execute`].
-unsafe fn one(
-    context: &mut Context<'_>,
-    op: &Op,
-    it: &Mbarrier,
-    lane: usize,
-) -> Result<(), Failure> {
+unsafe fn one(context: &mut Context<'_>, op: &Op, it: &Mbarrier, lane: usize) -> Result<(), Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let spot = unsafe { it.at.spot(context, lane, 8)? };
     let step = Step { op, it, lane, spot };
@@ -205,25 +200,25 @@ impl Step<'_> {
     }
 
     /// Tells the checks.
-    fn tell(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+    fn tell(&self, context: &mut Context<'_>) -> Result<(), Cause> {
         checked::shared_word(context, self.op, self.lane, &self.spot, self.it.what)
     }
 
     /// What the mbarrier says.
-    fn read(&self) -> Result<Word, Failure> {
+    fn read(&self) -> Result<Word, Cause> {
         let text = "no mbarrier is where it looks for one: it has not been initialised, has been \
             invalidated, or something else was written there";
-        Word::of(self.spot.read()).ok_or_else(|| Failure::Misused(text.to_owned()))
+        Word::of(self.spot.read()).ok_or_else(|| Cause::misuse(text.to_owned()))
     }
 
     /// # Safety
     /// The slot is one of the running program, of words.
-    unsafe fn init(&self, context: &mut Context<'_>, count: u32) -> Result<(), Failure> {
+    unsafe fn init(&self, context: &mut Context<'_>, count: u32) -> Result<(), Cause> {
         // SAFETY: the slots are those of a verified program, of their kinds.
         let count = unsafe { self.word(context, count) };
         if count == 0 || count > MOST {
             let text = format!("an mbarrier for {count} arrivals; it takes 1 to {MOST}");
-            return Err(Failure::Misused(text));
+            return Err(Cause::misuse(text));
         }
         self.tell(context)?;
         checked::begin_mbarrier(context, &self.spot);
@@ -239,7 +234,7 @@ impl Step<'_> {
 
     /// # Safety
     /// The slots are those of the running program.
-    unsafe fn wait(&self, context: &mut Context<'_>, phase: Phase, p: u32) -> Result<(), Failure> {
+    unsafe fn wait(&self, context: &mut Context<'_>, phase: Phase, p: u32) -> Result<(), Cause> {
         let Step { lane, spot, .. } = self;
         let now = self.read()?;
         let wanted = match phase {
@@ -280,7 +275,7 @@ impl Step<'_> {
 
     /// # Safety
     /// The slots are those of the running program.
-    unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+    unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Cause> {
         let mut word = self.read()?;
         self.tell(context)?;
         // SAFETY: the slots are those of a verified program, of their kinds.
@@ -304,7 +299,7 @@ impl Step<'_> {
                 }
             }
         };
-        changed.map_err(Failure::Misused)?;
+        changed.map_err(Cause::misuse)?;
         finish(context, &self.spot, word);
         Ok(())
     }
@@ -335,18 +330,21 @@ impl Step<'_> {
 }
 
 /// Counts bytes that a copy has brought.
-pub(crate) fn complete(context: &mut Context<'_>, spot: &Spot, bytes: u32) -> Result<(), Failure> {
+pub(crate) fn complete(
+    context: &mut Context<'_>,
+    spot: &SharedOperand,
+    bytes: u32,
+) -> Result<(), Cause> {
     let Some(mut word) = Word::of(spot.read()) else {
         let text = "a copy is to tell an mbarrier, and none is there";
-        return Err(Failure::Misused(text.to_owned()));
+        return Err(Cause::misuse(text.to_owned()));
     };
-    word.add_bytes(-i64::from(bytes))
-        .map_err(Failure::Misused)?;
+    word.add_bytes(-i64::from(bytes)).map_err(Cause::misuse)?;
     finish(context, spot, word);
     Ok(())
 }
 
-fn finish(context: &mut Context<'_>, spot: &Spot, mut word: Word) {
+fn finish(context: &mut Context<'_>, spot: &SharedOperand, mut word: Word) {
     if word.settle() {
         context.at.unmet = None;
         context.at.has_ended_phase = true;

@@ -1,10 +1,9 @@
 //! What a decoded instruction is, and what it works on.
 
-use std::mem::MaybeUninit;
-
 use super::registers::{FULL, Kind, LANES, Lane};
 use super::signature::{Executed, Predicate, Run};
 use super::surroundings::Surroundings;
+pub(crate) use crate::memory::each_lane;
 
 /// A decoded instruction. Operands are slots.
 #[derive(Clone, Copy, Debug)]
@@ -233,21 +232,6 @@ pub(crate) unsafe fn both_predicates(
         context.set_predicate(op.d, lanes);
     }
     Executed::YES
-}
-
-/// What a function gives for each lane.
-#[inline(always)]
-pub(crate) fn each_lane<T: Copy>(f: impl Fn(usize) -> T) -> [T; LANES] {
-    // Not `array::from_fn`, which is not always made of vector instructions.
-    // Nor its `map`, which is not always inlined.
-    let mut all = MaybeUninit::<[T; LANES]>::uninit();
-    let to = all.as_mut_ptr().cast::<T>();
-    for lane in 0..LANES {
-        // SAFETY: one of the array's elements.
-        unsafe { to.add(lane).write(f(lane)) };
-    }
-    // SAFETY: all its elements are written above.
-    unsafe { all.assume_init() }
 }
 
 /// The lanes of which something is true, without a branch a lane.

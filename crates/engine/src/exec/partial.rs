@@ -2,11 +2,11 @@
 
 use super::access::{Access, Act, Host, Space, observe, resolve};
 use super::checked;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::lanewise::read;
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
-use crate::memory::{FaultClass, Lanes};
+use crate::memory::Lanes;
 
 /// Reads so many bytes of each running lane's source, and fills its element up with zeros. A lane that reads
 /// nothing may have any address.
@@ -46,18 +46,18 @@ unsafe fn of_size(
     addresses: &[u64; LANES],
     mask: u32,
     size: u32,
-) -> Result<(), Failure> {
+) -> Result<(), Cause> {
     let element = access.element;
     if size > element {
         let text = format!("a copy of {size} bytes to {element}: the source's are the fewer");
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     if size > 0
         && let Some((lane, address)) = Lanes::new(addresses, mask, element).misaligned()
     {
         let memory = context.at.launch.memory;
-        let fault = memory.fault(FaultClass::Misaligned, lane, address, element);
-        return Err(Failure::Memory(fault));
+        let fault = memory.misaligned(lane, address, element);
+        return Err(Cause::Fault(fault));
     }
     let mut values = [0u128; LANES];
     for (start, bytes) in parts(0, size) {
@@ -67,7 +67,7 @@ unsafe fn of_size(
         // SAFETY: the operation is the one that this function was given, of a verified program; the part has the
         // access's slots.
         unsafe {
-            resolve(context, op, &part, Space::Global, &lanes).map_err(Failure::Memory)?;
+            resolve(context, op, &part, Space::Global, &lanes).map_err(Cause::Fault)?;
             if context.at.is_observed() && !observe(context, op, &part, Space::Global, &lanes) {
                 return Ok(());
             }

@@ -15,6 +15,7 @@ use super::signature::Signature;
 use super::slot_map::SlotMap;
 use super::verify;
 use super::wgmma::{Touch, Wgmma};
+use crate::count::Function;
 use crate::memory::FrameLayout;
 
 /// A function as warps execute it: decoded, and [verified](super::verify).
@@ -29,6 +30,25 @@ impl Program {
     pub(crate) fn verified(draft: Draft) -> Result<Program, verify::Fault> {
         verify::check(&draft)?;
         Ok(Program(draft.decoded))
+    }
+}
+
+impl Function for Program {
+    #[inline(always)]
+    fn index(&self) -> u32 {
+        self.0.index
+    }
+
+    fn blocks(&self) -> usize {
+        self.0.blocks.len()
+    }
+
+    fn accesses(&self) -> usize {
+        self.0.accesses.len()
+    }
+
+    fn copies(&self) -> usize {
+        self.0.bulks.len()
     }
 }
 
@@ -81,7 +101,7 @@ pub(crate) struct Decoded {
     /// Its copies of many bytes; an operation has an index.
     pub(crate) bulks: Vec<Bulk>,
     /// Its video instructions; an operation has an index.
-    pub(crate) videos: Vec<crate::lower::video::Instruction>,
+    pub(crate) videos: Vec<crate::arith::video::Instruction>,
     /// Slots of operands that are lists; an operation has the place of the first.
     pub(crate) lists: Vec<u32>,
     /// Where parameters lie.

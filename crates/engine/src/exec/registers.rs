@@ -4,9 +4,7 @@ use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
 use super::signature::Operand;
-
-/// Lanes of a warp.
-pub(crate) const LANES: usize = 32;
+pub(crate) use crate::memory::{LANES, lanes_of};
 
 /// All lanes.
 pub(crate) const FULL: u32 = u32::MAX;
@@ -151,16 +149,4 @@ impl Kind {
             Kind::Quad => 16 * LANES as u32,
         }
     }
-}
-
-/// The lanes of a mask, from the lowest.
-pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    let mut left = mask;
-    std::iter::from_fn(move || {
-        let lane = left.trailing_zeros() as usize;
-        (left != 0).then(|| {
-            left &= left - 1;
-            lane
-        })
-    })
 }

@@ -17,7 +17,7 @@ pub(crate) enum Stop {
     /// It has had its turn, and lets others go first.
     Yields,
     /// The same, and it waits for what others write as far as one can see.
-    Looks,
+    FailedPolls,
     /// The block has ended.
     Ended,
 }
@@ -87,7 +87,7 @@ impl Warp {
                 if code.remembers() {
                     self.remember();
                 }
-                Stop::Looks
+                Stop::FailedPolls
             }
             false => Stop::Yields,
         }

@@ -8,13 +8,13 @@ use std::time::Instant;
 use super::access::Access;
 use super::cluster::Cluster;
 use super::failure::Failed;
+use super::parameter_bounds::ParameterBounds;
 use super::program::Program;
 use super::registers::LANES;
 use super::wgmma::Products;
 use crate::check::{BlockId, Hold, LaunchId};
 use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Parts, Shared};
-use crate::module::ParameterBounds;
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -275,4 +275,13 @@ pub(crate) fn coordinates(linear: u64, extent: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = extent.map(u64::from);
     // Each is less than its extent, a u32.
     [linear % x, linear / x % y, linear / x / y].map(|index| index as u32)
+}
+
+/// The index of an axis.
+pub(crate) fn axis(axis: ptx::Axis) -> usize {
+    match axis {
+        ptx::Axis::X => 0,
+        ptx::Axis::Y => 1,
+        ptx::Axis::Z => 2,
+    }
 }

@@ -339,7 +339,7 @@ impl Warp {
                     return self.open_gates(code, context);
                 }
                 Then::Trap => {
-                    return Err(Box::new(context.failed(Failure::Trap, instruction)));
+                    return Err(Box::new(context.failed(Failure::Trap.into(), instruction)));
                 }
             }
             let has_had_its_turn = group.spent >= TURN || context.at.looks > LOOKS;

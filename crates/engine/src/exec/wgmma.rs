@@ -8,13 +8,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::checked;
-use super::failure::Failure;
+use super::failure::{Cause, Wrong};
 use super::fragment::{Factor, Summand, is_whole};
 use super::op::{Context, Op};
 use super::registers::LANES;
 use super::tensor_map::Swizzle;
 use crate::arith::tensor::{Element, add_products};
-use crate::memory::{Fault, FaultClass};
+use crate::check::Verb;
+use crate::finding_kind::FindingKind;
+use crate::memory::Fault;
 
 /// Warps that multiply together.
 const WARPS: u32 = 4;
@@ -145,10 +147,10 @@ impl Matrix {
         (first, count): (usize, usize),
         k: usize,
         mut visit: impl FnMut(usize, usize, f64),
-    ) -> Result<Vec<u64>, Failure> {
+    ) -> Result<Vec<u64>, Cause> {
         // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let descriptor = unsafe { context.slot::<u64>(self.descriptor)[0] };
-        let layout = Layout::of(descriptor).map_err(Failure::Misused)?;
+        let layout = Layout::of(descriptor).map_err(Cause::misuse)?;
         let bits = self.of.bits();
         let each = (128 / bits) as usize;
         let (outer, inner) = match self.is_along_k {
@@ -169,8 +171,8 @@ impl Matrix {
                     each as u64,
                 );
                 if !context.at.layout.holds(at, at + 15) {
-                    return Err(Failure::Memory(Fault {
-                        class: FaultClass::OutOfBounds,
+                    return Err(Cause::Fault(Fault {
+                        kind: FindingKind::OutOfBounds,
                         lane: 0,
                         bytes: 16,
                         place: Box::new(context.at.layout.place(at)),
@@ -211,7 +213,7 @@ pub(crate) unsafe fn multiply(context: &mut Context<'_>, op: &Op) {
 /// # Safety
 /// As for [`multiply`].
 #[inline(always)]
-unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Failure> {
+unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Cause> {
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let it = unsafe { &(&*context.at.program).wgmmas[op.aux as usize] };
     may_multiply(context)?;
@@ -251,17 +253,17 @@ unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Failure
 }
 
 /// Whether the warp may issue a product.
-fn may_multiply(context: &mut Context<'_>) -> Result<(), Failure> {
+fn may_multiply(context: &mut Context<'_>) -> Result<(), Cause> {
     let (warp, threads) = (context.at.warp, context.at.launch.threads_per_block());
     if (warp / WARPS + 1) * WARPS * LANES as u32 > threads {
         let text = format!("warp {warp} of a block of {threads} threads has no warpgroup of four");
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     match products(context).has_fenced {
         true => Ok(()),
         false => {
             let text = "a `wgmma` of a warp that has made no `wgmma.fence`";
-            Err(Failure::Misused(text.to_owned()))
+            Err(Cause::misuse(text.to_owned()))
         }
     }
 }
@@ -371,19 +373,24 @@ pub(crate) unsafe fn touch(context: &mut Context<'_>, op: &Op) {
     let of = |register: u32| flights.get(&(function, register)).copied();
     let read = it.reads.iter().find_map(|(register, name)| {
         let flight = of(*register).filter(|it| it.is_written)?;
-        Some((name, flight, "reads"))
+        Some((name, flight, Verb::Read))
     });
     let written = it
         .writes
         .iter()
-        .find_map(|(register, name)| Some((name, of(*register)?, "writes")));
+        .find_map(|(register, name)| Some((name, of(*register)?, Verb::Write)));
     if let Some((name, flight, verb)) = read.or(written) {
-        let failure = Failure::InFlight {
-            register: name.clone(),
-            verb,
-            site: flight.site,
-            is_written: flight.is_written,
+        let by_product = match flight.is_written {
+            true => Verb::Write,
+            false => Verb::Read,
         };
-        context.fault(failure, op.instruction);
+        let wrong = Wrong {
+            kind: FindingKind::PendingRegister,
+            place: None,
+            verb,
+            before: Some((flight.site, by_product)),
+            details: name.clone(),
+        };
+        context.fault(Cause::Wrong(Box::new(wrong)), op.instruction);
     }
 }

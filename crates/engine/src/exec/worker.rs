@@ -9,23 +9,24 @@ use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
 use super::cluster::{self, Cluster};
-use super::company::Company;
 use super::director::Director;
 use super::endless::{Endless, Limit, Progress as Extent};
-use super::failure::{Failed, Failure};
-use super::looks::Core;
+use super::failed_polls::Core;
+use super::failure::{Cause, Failed, Failure};
 use super::op::{self, Context, Op, each_lane};
+use super::options::Options;
+use super::peer_progress::PeerProgress;
 use super::program::{Parameter, Program};
 use super::queue::Queue;
+use super::register_pool;
 use super::registers::{FULL, Kind, LANES};
-use super::rooms;
+use super::surroundings::axis;
 use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
+use super::unlowered::Unlowered;
 use super::warp::{LOOKS, TURNS};
 use crate::count::Tally;
-use crate::launch::Options;
-use crate::lower::control::axis;
+use crate::memory::windows;
 use crate::memory::{Cached, Shared};
-use crate::module::{Code as Functions, windows};
 use crate::schedule::Choices;
 
 /// As [`Options::steps`], where threads wait at mbarriers: nobody can end a phase but those who wait, too.
@@ -71,9 +72,24 @@ pub(crate) struct Rest {
     pub(crate) ended: u64,
 }
 
+/// The functions of a module, which are lowered when they are called first.
+pub(crate) trait Functions: Sync {
+    /// Returns the program of a function.
+    ///
+    /// # Errors
+    /// It has an instruction that the engine does not execute.
+    fn program(&self, function: u32) -> Result<Arc<Program>, Unlowered>;
+
+    /// Whether there is a function of this number, and it has a body.
+    fn has_body(&self, function: u32) -> bool;
+
+    /// Returns the file and line of an instruction.
+    fn place_in(&self, function: u32, instruction: u32) -> String;
+}
+
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
-    functions: &'l Functions,
+    functions: &'l dyn Functions,
     kernel: Arc<Program>,
     pub(crate) run: Runners,
     steps: u64,
@@ -91,7 +107,7 @@ pub(crate) struct Code<'l> {
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
     /// The launches of other devices for which it may wait.
-    pub(crate) company: Company<'l>,
+    pub(crate) peers: PeerProgress<'l>,
     /// Who decides where the order is free; none: the lowest goes first.
     pub(crate) director: Option<Director<'l>>,
     /// For each program the allocations that its accesses met last.
@@ -106,10 +122,10 @@ pub(crate) struct Runners {
 
 impl<'l> Code<'l> {
     pub(crate) fn new(
-        functions: &'l Functions,
+        functions: &'l dyn Functions,
         kernel: Arc<Program>,
         core: Core<'l>,
-        company: Company<'l>,
+        peers: PeerProgress<'l>,
         options: &Options,
         choices: Option<&'l Choices>,
     ) -> Self {
@@ -127,7 +143,7 @@ impl<'l> Code<'l> {
                 .time
                 .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             core,
-            company,
+            peers,
             director: choices.map(Director::new),
             met: RefCell::default(),
         }
@@ -160,7 +176,7 @@ impl<'l> Code<'l> {
         self.remembers.set(has_looked(MOST_STANDING / 2));
         let waits_for_ever = waits.in_vain > together / LOOKS;
         self.gives_up
-            .set(if waits_for_ever || self.company.failed().is_some() {
+            .set(if waits_for_ever || self.peers.failed().is_some() {
                 Some(Limit::Steps(self.steps))
             } else if waits.looks_of_each > each && is_held_up() {
                 Some(Limit::Steps(each))
@@ -220,8 +236,10 @@ impl<'l> Code<'l> {
     ///
     /// # Errors
     /// It has an instruction that the engine does not execute.
-    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
-        self.functions.program(function).map_err(Failure::Unlowered)
+    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Cause> {
+        self.functions
+            .program(function)
+            .map_err(|error| Failure::Unlowered(error).into())
     }
 
     /// Where a program's accesses remember the allocations that they met.
@@ -371,7 +389,7 @@ impl Runners {
                 // SAFETY: the operations are those of a verified program, which the context has entered.
                 unsafe { op::run_masked(context, ops) }
             }
-            if crate::lower::handler::has_vectors() {
+            if crate::processor::has_vectors() {
                 return Runners {
                     full: op::run_full,
                     masked,
@@ -464,8 +482,8 @@ impl<'l> Crew<'_, 'l> {
         blocks
     }
 
-    fn shape(&self) -> rooms::Shape {
-        rooms::Shape {
+    fn shape(&self) -> register_pool::Shape {
+        register_pool::Shape {
             program: Arc::clone(self.code.kernel()),
             threads: self.launch.threads_per_block(),
             shared: self.layout.bytes(),
@@ -494,7 +512,7 @@ impl<'l> Crew<'_, 'l> {
         mut failed: Box<Failed>,
         rest: impl FnOnce() -> Rest,
     ) -> Box<Failed> {
-        let Failure::Endless(endless) = &mut failed.failure else {
+        let Cause::Failure(Failure::Endless(endless)) = &mut failed.cause else {
             return failed;
         };
         let rest = rest();
@@ -507,17 +525,18 @@ impl<'l> Crew<'_, 'l> {
         if !endless.is_looking {
             return failed;
         }
-        if let Some(device) = self.code.company.failed() {
-            failed.failure = Failure::PeerFailed { device };
+        if let Some(device) = self.code.peers.failed() {
+            failed.cause = Failure::PeerFailed { device }.into();
         } else if let Some(block) = rest.not_begun {
             let (block, held) = (
                 coordinates(block, self.launch.grid),
                 self.launch.held.blocks(),
             );
-            failed.failure = match self.launch.held {
+            let failure = match self.launch.held {
                 Held::ByDevice(_) => Failure::NotBegun { limit, block, held },
                 Held::AsPromised(_) => Failure::NotPromised { limit, block },
             };
+            failed.cause = failure.into();
         }
         failed
     }
@@ -545,7 +564,7 @@ impl<'l> Crew<'_, 'l> {
     /// That the launch may go on after a block has ended: its time is not over. Blocks that take longer ask themselves.
     ///
     /// # Errors
-    /// [`Failure::Unfinished`].
+    /// [`Cause::Unfinished`].
     pub(crate) fn is_in_time(
         &self,
         context: &Context<'_>,
@@ -562,7 +581,7 @@ impl<'l> Crew<'_, 'l> {
         if progress.ended == progress.blocks {
             return Ok(());
         }
-        let unfinished = Failure::Unfinished(Box::new(Endless {
+        let unfinished = Cause::Unfinished(Box::new(Endless {
             limit,
             is_looking: false,
             awaited: None,
@@ -608,7 +627,7 @@ pub(crate) fn work<'l>(
         }
         if resident.is_empty() {
             // Other cores have all the room. Nobody waits for the looks of this one.
-            core.looks_in_vain();
+            core.record();
             core.stands_still(true);
             std::thread::yield_now();
             continue;
@@ -635,14 +654,14 @@ pub(crate) fn work<'l>(
                 }
                 spare.extend(left);
                 core.moves();
-                crew.code.company.comes_on();
+                crew.code.peers.made_progress();
                 in_vain = 0;
                 crew.is_in_time(&context, rest)?;
             }
             // It may wait all the same, with much to do between looks.
             Progress::Turn => {
                 core.moves();
-                crew.code.company.comes_on();
+                crew.code.peers.made_progress();
                 in_vain = 0;
                 in_a_row += 1;
                 if in_a_row > IN_A_ROW {
@@ -654,7 +673,7 @@ pub(crate) fn work<'l>(
                 if let Some(checking) = &mut context.at.checking {
                     checking.checker.pass();
                 }
-                if crew.code.company.may_help() || !core.looks_in_vain() {
+                if crew.code.peers.may_help() || !core.record() {
                     resident[turn].forget_waiting();
                     in_vain -= 1;
                 }

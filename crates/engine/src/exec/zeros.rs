@@ -2,12 +2,13 @@
 
 use super::access::Space;
 use super::checked;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
-use super::spot::{Address, Spot};
+use super::shared_operand::{Address, SharedOperand};
 use crate::check;
-use crate::memory::{Fault, FaultClass};
+use crate::finding_kind::FindingKind;
+use crate::memory::Fault;
 
 /// Bytes that the address and the size are multiples of.
 const UNIT: u64 = 8;
@@ -31,7 +32,7 @@ pub(crate) unsafe fn store(context: &mut Context<'_>, op: &Op) {
 
 /// # Safety
 /// As for [`store`].
-unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Failure> {
+unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Cause> {
     let to = Address {
         slot: op.a,
         offset: op.aux.cast_signed(),
@@ -44,7 +45,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Fai
     let bytes = unsafe { context.slot::<u64>(op.b)[lane] };
     if bytes % UNIT != 0 {
         let text = format!("a store of {bytes} bytes of zeros, no multiple of {UNIT}");
-        return Err(Failure::Misused(text));
+        return Err(Cause::misuse(text));
     }
     if bytes == 0 {
         return Ok(());
@@ -55,20 +56,20 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Fai
     let is_there = |at: &u64| layout.holds(*at, at + UNIT - 1);
     let mut all = (spot.offset..spot.offset.saturating_add(bytes)).step_by(UNIT as usize);
     if let Some(address) = all.find(|at| !is_there(at)) {
-        return Err(Failure::Memory(Fault {
-            class: FaultClass::OutOfBounds,
+        return Err(Cause::Fault(Fault {
+            kind: FindingKind::OutOfBounds,
             lane: lane as u32,
             bytes: UNIT as u32,
             place: Box::new(layout.place(address)),
         }));
     }
     for behind in (0..bytes).step_by(UNIT as usize) {
-        let word = Spot {
+        let word = SharedOperand {
             offset: spot.offset + behind,
             host: spot.host.wrapping_add(behind as usize),
             owner: spot.owner,
         };
-        let what = check::What::Write(check::Strength::Weak);
+        let what = check::AccessKind::Write(check::Strength::Weak);
         checked::shared_word(context, op, lane, &word, what)?;
         word.write(0);
     }

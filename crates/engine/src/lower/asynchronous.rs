@@ -13,8 +13,8 @@ use crate::exec::bulk::{self, Bulk, Global, Way};
 use crate::exec::mbarrier::{self, Act, Arrival, Mbarrier};
 use crate::exec::op::unary;
 use crate::exec::registers::Kind;
+use crate::exec::shared_operand::Address;
 use crate::exec::signature::Table;
-use crate::exec::spot::Address;
 use crate::exec::{access, checked};
 
 /// What a thread does at an mbarrier is atomic for all that can reach it.
@@ -23,12 +23,12 @@ const SCOPE: check::Scope = check::Scope::Cluster;
 impl Lowering<'_> {
     pub(super) fn mbarrier_init(&mut self, it: &MbarrierInit) -> Lowered<()> {
         let count = self.read(&it.count, Kind::Word)?;
-        let what = check::What::Write(check::Strength::Weak);
+        let what = check::AccessKind::Write(check::Strength::Weak);
         self.mbarrier(it.space, &it.address, Act::Init { count }, what)
     }
 
     pub(super) fn mbarrier_inval(&mut self, it: &MbarrierInval) -> Lowered<()> {
-        let what = check::What::Write(check::Strength::Weak);
+        let what = check::AccessKind::Write(check::Strength::Weak);
         self.mbarrier(it.space, &it.address, Act::Inval, what)
     }
 
@@ -38,7 +38,7 @@ impl Lowering<'_> {
             true => Act::Complete { bytes },
             false => Act::Expect { bytes },
         };
-        let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+        let what = check::AccessKind::Atomic(check::Order::Relaxed, SCOPE);
         self.mbarrier(it.space, &it.address, act, what)
     }
 
@@ -46,7 +46,7 @@ impl Lowering<'_> {
         let act = Act::ArriveByCopies {
             is_expected: it.no_increment,
         };
-        let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+        let what = check::AccessKind::Atomic(check::Order::Relaxed, SCOPE);
         self.mbarrier(it.space, &it.address, act, what)
     }
 
@@ -87,7 +87,7 @@ impl Lowering<'_> {
             Order::Relaxed => check::Order::Relaxed,
             _ => check::Order::Release,
         };
-        let what = check::What::Atomic(order, SCOPE);
+        let what = check::AccessKind::Atomic(order, SCOPE);
         self.mbarrier(it.space, &it.address, Act::Arrive(arrival), what)
     }
 
@@ -101,7 +101,7 @@ impl Lowering<'_> {
             Order::Relaxed => check::Order::Relaxed,
             _ => check::Order::Acquire,
         };
-        let what = check::What::Read(check::Strength::Strong(order, SCOPE));
+        let what = check::AccessKind::Read(check::Strength::Strong(order, SCOPE));
         self.mbarrier(it.space, &it.address, Act::Wait { phase, p }, what)
     }
 
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         space: Space,
         address: &ptx::Address,
         act: Act,
-        what: check::What,
+        what: check::AccessKind,
     ) -> Lowered<()> {
         let at = self.place(space, address)?;
         self.mbarriers.push(Mbarrier { at, act, what });
@@ -196,7 +196,7 @@ impl Lowering<'_> {
         let bytes = self.read(&it.size, Kind::Word)?;
         let shared = self.place(Space::Shared, &it.source)?;
         let at = self.place(Space::Global, &it.destination)?;
-        super::atomic::update(it.operator, it.ty, Space::Global)?;
+        crate::exec::atomic_update::update(it.operator, it.ty, Space::Global)?;
         self.bulk(Bulk {
             way: Way::Reduce {
                 operator: it.operator,

@@ -1,17 +1,18 @@
 //! Branches, calls, barriers; parameters, addresses and special registers.
 
-use ptx::{Axis, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
+use ptx::{Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
 
 use super::flow::End;
 use super::handler::handler;
 use super::{Lowered, Lowering};
 use crate::exec::cluster;
 use crate::exec::op::unary;
+use crate::exec::parameter_bounds::parameter_bounds;
 use crate::exec::program::{
     Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
 };
 use crate::exec::registers::{Kind, LANES};
-use crate::module::{parameter_bounds, windows};
+use crate::memory::windows;
 
 /// What a special register is.
 pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
@@ -337,13 +338,4 @@ fn builtin(name: &str) -> Option<Builtin> {
         "free" => Builtin::Free,
         _ => return None,
     })
-}
-
-/// The index of an axis.
-pub(crate) fn axis(axis: Axis) -> usize {
-    match axis {
-        Axis::X => 0,
-        Axis::Y => 1,
-        Axis::Z => 2,
-    }
 }

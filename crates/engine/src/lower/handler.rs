@@ -1,25 +1,5 @@
 //! Handlers for this processor.
 
-use std::sync::OnceLock;
-
-/// Whether the processor has what the fast handlers are compiled for.
-pub(crate) fn has_vectors() -> bool {
-    static KNOWN: OnceLock<bool> = OnceLock::new();
-    #[cfg(target_arch = "x86_64")]
-    let known = || {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let known = || false;
-    *KNOWN.get_or_init(known)
-}
-
 /// A [`Handler`](crate::exec::signature::Handler) of an expression of `context` and `op`: compiled twice, for
 /// any processor and for one with AVX2 and FMA, of which the right one is taken.
 ///
@@ -45,7 +25,7 @@ macro_rules! handler {
             let _ = unsafe { $body };
         }
         #[cfg(target_arch = "x86_64")]
-        let run = match $crate::lower::handler::has_vectors() {
+        let run = match $crate::processor::has_vectors() {
             true => vectors as $crate::exec::signature::Run,
             false => baseline as $crate::exec::signature::Run,
         };

@@ -10,6 +10,7 @@ use super::handler::{handler, rare};
 use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::exec::access::{self, Access, Act, Atomic, Data};
+use crate::exec::atomic_update::update;
 use crate::exec::op::binary;
 use crate::exec::registers::{Kind, LANES};
 use crate::exec::row;
@@ -326,7 +327,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn atomic(&mut self, change: &atomic::Change<'_>) -> Lowered<()> {
-        let update = atomic::update(change.operator, change.ty, change.space)?;
+        let update = update(change.operator, change.ty, change.space)?;
         let kind = kind(change.ty);
         let mut operands = [0; 8];
         for (slot, operand) in operands.iter_mut().zip(change.operands) {

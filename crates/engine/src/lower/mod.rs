@@ -17,6 +17,7 @@ mod half;
 pub(crate) mod handler;
 mod hoist;
 mod integer;
+mod layout;
 mod locals;
 mod logic;
 mod matrix;
@@ -33,7 +34,7 @@ pub(crate) mod roots;
 mod rounding;
 pub(crate) mod shuffle;
 mod slots;
-pub(crate) mod video;
+mod video;
 mod wgmma;
 
 use std::collections::HashMap;
@@ -50,62 +51,13 @@ use crate::exec::program::{Block, Constant, Decoded, Draft, Gate, Parameter, Pro
 use crate::exec::registers::Kind;
 use crate::exec::signature::{Handler, Signature};
 use crate::exec::slot_map::SlotMap;
+use crate::exec::unlowered::{Internal, Unlowered, Unsupported};
 use crate::exec::verify;
 use crate::exec::wgmma::{Touch, Wgmma};
-use crate::module::Layout;
 use flow::End;
+pub(crate) use layout::Layout;
+pub use layout::PANIC_RECORD;
 use slots::Slots;
-
-/// An instruction that the engine does not execute.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` in {function}, line {line} of the PTX, is not executed by the emulator: {why}")]
-pub struct Unsupported {
-    /// The instruction.
-    pub text: String,
-    /// The function that it is in.
-    pub function: String,
-    /// Its line, from 1.
-    pub line: u32,
-    /// What of it.
-    pub why: String,
-}
-
-/// Why a function cannot be made into what the engine executes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unlowered {
-    /// It has an instruction that the engine does not execute.
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
-    /// The emulator has made something of it that would reach beyond its registers or tables.
-    #[error(transparent)]
-    Internal(#[from] Internal),
-    /// It has more registers than the engine holds.
-    #[error("{function}: {actual} bytes of registers of a warp; the emulator has {limit}")]
-    Registers {
-        /// The function.
-        function: String,
-        /// Of all lanes of a warp.
-        actual: u64,
-        /// The most that there may be.
-        limit: u32,
-    },
-}
-
-/// An error of the emulator: what it made of a function is refused before it is executed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "internal error of the emulator, please report it: what it made of {function}, line {line} of the PTX, has {why}"
-)]
-pub struct Internal {
-    /// The function.
-    pub function: String,
-    /// Which of its instructions, if it is one.
-    pub instruction: Option<u32>,
-    /// Its line, from 1; 0 where it is none.
-    pub line: u32,
-    /// What is wrong.
-    pub why: String,
-}
 
 /// Why one instruction cannot be lowered.
 pub(crate) type Lowered<T> = Result<T, String>;
@@ -138,7 +90,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) touches: Vec<Touch>,
     pub(crate) mbarriers: Vec<Mbarrier>,
     pub(crate) bulks: Vec<Bulk>,
-    pub(crate) videos: Vec<video::Instruction>,
+    pub(crate) videos: Vec<crate::arith::video::Instruction>,
     /// Slots of operands that are lists.
     pub(crate) lists: Vec<u32>,
     pub(crate) roots: roots::Roots,

@@ -7,7 +7,7 @@ use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::exec::op::{binary, each_lane, predicates, unary};
 use crate::exec::registers::Kind;
-use crate::module::windows;
+use crate::memory::windows;
 
 impl Lowering<'_> {
     pub(super) fn mov(&mut self, d: Reg, a: &Operand) -> Lowered<()> {

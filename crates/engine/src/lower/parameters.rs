@@ -5,9 +5,9 @@ use ptx::{Ld, Reg, St, Symbol, Type};
 use super::handler::handler;
 use super::{Lowered, Lowering};
 use crate::exec::op::{binary, ternary, unary};
+use crate::exec::parameter_bounds::parameter_bounds;
 use crate::exec::program::{Parameter, Words};
 use crate::exec::registers::Kind;
-use crate::module::parameter_bounds;
 
 impl Lowering<'_> {
     /// A load from a parameter: of the kernel, of the function, or of a call.

@@ -7,6 +7,7 @@ use super::{Lowered, Lowering};
 use crate::exec::op::{Context, Op, each_lane, lanes_where};
 use crate::exec::program::Meeting;
 use crate::exec::registers::{Kind, LANES};
+use crate::exec::shuffle::read_by;
 use crate::exec::signature::Aux;
 use crate::exec::signature::Handler;
 
@@ -31,25 +32,6 @@ impl Lowering<'_> {
         let run = fixed(it).unwrap_or_else(|| by_lane(it.mode));
         self.emit_masked(run, d, [a, b, c], u64::from(p));
         Ok(())
-    }
-}
-
-/// The lane from which a lane reads, and whether that is within bounds: `amount` is PTX's b, `bounds` its c.
-#[inline(always)]
-pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) -> (u32, bool) {
-    let (amount, clamp, segment) = (amount & 31, bounds & 31, bounds >> 8 & 31);
-    let last = lane & segment | clamp & !segment;
-    match mode {
-        ShuffleMode::Up => {
-            let from = lane.wrapping_sub(amount);
-            (from, from as i32 >= last as i32)
-        }
-        ShuffleMode::Down => (lane + amount, lane + amount <= last),
-        ShuffleMode::Butterfly => (lane ^ amount, lane ^ amount <= last),
-        ShuffleMode::Index => {
-            let from = lane & segment | amount & !segment;
-            (from, from <= last)
-        }
     }
 }
 

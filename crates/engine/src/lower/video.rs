@@ -4,26 +4,10 @@ use ptx::{Comparison, VideoOperator, VideoPart, VideoSecond, VideoShift, VideoSo
 
 use super::handler::rare;
 use super::{Lowered, Lowering};
-use crate::arith::video::{self, Mad, Second, Source, Video};
+use crate::arith::video::{self, Instruction, Mad, Second, Source, Video};
 use crate::exec::op::ternary;
 use crate::exec::registers::Kind;
 use crate::exec::signature::Table;
-
-/// A video instruction, as handlers find it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Instruction {
-    Lanes(Video),
-    Mad(Mad),
-}
-
-impl Instruction {
-    fn of(&self, a: u32, b: u32, c: u32) -> u32 {
-        match self {
-            Instruction::Lanes(video) => video.of(a, b, c),
-            Instruction::Mad(mad) => mad.of(a, b, c),
-        }
-    }
-}
 
 impl Lowering<'_> {
     pub(super) fn video(&mut self, it: &ptx::Video) -> Lowered<()> {

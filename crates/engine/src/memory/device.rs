@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::allocation::{Allocation, AllocationId, Contents, Protection};
-use super::fault::{Fault, FaultClass};
+use super::fault::Fault;
 use super::peers::Peers;
 use super::place::{Kind, Label, Place};
 use super::table::{Table, layout, take};
+use crate::finding_kind::FindingKind;
 
 /// What a heap block costs beside its bytes, as on a GPU about.
 const HEAP_HEADER: u64 = 16;
@@ -301,9 +302,15 @@ impl Memory {
         }
     }
 
-    pub(crate) fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
+    /// The fault of an access whose address is no multiple of its bytes.
+    pub(crate) fn misaligned(&self, lane: u32, address: u64, bytes: u32) -> Fault {
+        let kind = FindingKind::Misaligned { alignment: bytes };
+        self.fault(kind, lane, address, bytes)
+    }
+
+    pub(crate) fn fault(&self, kind: FindingKind, lane: u32, address: u64, bytes: u32) -> Fault {
         Fault {
-            class,
+            kind,
             lane,
             bytes,
             place: Box::new(self.place(address)),
@@ -370,12 +377,12 @@ impl Memory {
         let Some(gone) = is_start.then(|| table.live.remove(&address)).flatten() else {
             let was_freed = table.freed.contains_key(&address);
             drop(table);
-            let class = if was_freed {
-                FaultClass::DoubleFree
+            let kind = if was_freed {
+                FindingKind::DoubleFree
             } else {
-                FaultClass::NotAllocated
+                FindingKind::NotAllocated
             };
-            return Err(self.fault(class, 0, address, 0));
+            return Err(self.fault(kind, 0, address, 0));
         };
         let is_heap = matches!(gone.kind, Kind::Heap { .. });
         let cost = gone.bytes + if is_heap { HEAP_HEADER } else { 0 };

@@ -1,4 +1,6 @@
-//! The addresses of one access of a warp.
+//! The lanes of a warp, and their addresses of one access.
+
+use std::mem::MaybeUninit;
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;
@@ -173,4 +175,31 @@ fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
         off |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ bytes;
     }
     off == 0
+}
+
+/// The lanes of a mask, from the lowest.
+pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            lane
+        })
+    })
+}
+
+/// What a function gives for each lane.
+#[inline(always)]
+pub(crate) fn each_lane<T: Copy>(f: impl Fn(usize) -> T) -> [T; LANES] {
+    // Not `array::from_fn`, which is not always made of vector instructions.
+    // Nor its `map`, which is not always inlined.
+    let mut all = MaybeUninit::<[T; LANES]>::uninit();
+    let to = all.as_mut_ptr().cast::<T>();
+    for lane in 0..LANES {
+        // SAFETY: one of the array's elements.
+        unsafe { to.add(lane).write(f(lane)) };
+    }
+    // SAFETY: all its elements are written above.
+    unsafe { all.assume_init() }
 }

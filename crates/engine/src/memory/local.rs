@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fault::{Fault, FaultClass};
+use super::fault::Fault;
 use super::lanes::{LANES, Lanes};
 use super::place::{Kind, Label, Part, Place};
+use crate::finding_kind::FindingKind;
 
 /// Bits of an offset in a thread's local memory, as part of a generic address: above them is which thread.
 pub(crate) const LOCAL_BITS: u32 = 24;
@@ -136,14 +137,15 @@ impl Local {
     /// What is wrong with the first lane's that does not.
     #[inline]
     pub fn resolve(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
-        let fault = |class, lane, offset| Fault {
-            class,
+        let fault = |kind, lane, offset| Fault {
+            kind,
             lane,
             bytes: lanes.bytes,
             place: Box::new(self.place(lane, offset)),
         };
         if let Some((lane, offset)) = lanes.misaligned() {
-            return Err(fault(FaultClass::Misaligned, lane, offset));
+            let alignment = lanes.bytes;
+            return Err(fault(FindingKind::Misaligned { alignment }, lane, offset));
         }
         let is_outside = |(lane, offset): &(u32, u64)| {
             let frames = &self.frames[*lane as usize];
@@ -157,8 +159,8 @@ impl Local {
             return Ok(());
         };
         match self.in_other_thread(lane, offset) {
-            Some(offset) => Err(fault(FaultClass::OtherThread, lane, offset)),
-            None => Err(fault(FaultClass::OutOfBounds, lane, offset)),
+            Some(offset) => Err(fault(FindingKind::OtherThread, lane, offset)),
+            None => Err(fault(FindingKind::OutOfBounds, lane, offset)),
         }
     }
 
@@ -188,7 +190,7 @@ impl Local {
         let mut place = self.place(lane, offset);
         place.by_way_of = self.place(lane, root).below;
         Some(Fault {
-            class: FaultClass::OutOfBounds,
+            kind: FindingKind::OutOfBounds,
             lane,
             bytes: lanes.bytes,
             place: Box::new(place),

@@ -32,13 +32,15 @@ mod shared;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod windows;
 
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
 pub use device::{DEVICES, Limits, Memory, OutOfMemory, Running, Space};
-pub use fault::{Fault, FaultClass};
+pub use fault::Fault;
 pub use host::{free_bytes, system_bytes};
 pub(crate) use host::{has_room_for_variable, zeros};
 pub use lanes::{LANES, Lanes, Pattern};
+pub(crate) use lanes::{each_lane, lanes_of};
 pub(crate) use local::LOCAL_BITS;
 pub use local::{FrameLayout, Local, LocalVariable};
 pub(crate) use parts::{DynamicPart, Parts};

@@ -1,9 +1,10 @@
 //! Parts of a block's dynamic shared memory, which its threads declare.
 
-use super::fault::{Fault, FaultClass};
+use super::fault::Fault;
 use super::lanes::Lanes;
 use super::place::{Kind, Label, Part};
 use super::shared::Shared;
+use crate::finding_kind::FindingKind;
 
 /// A part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Parts {
             place.by_way_of = Some(from.at(offset));
         }
         Some(Fault {
-            class: FaultClass::OutOfBounds,
+            kind: FindingKind::OutOfBounds,
             lane,
             bytes: lanes.bytes,
             place: Box::new(place),

@@ -167,11 +167,6 @@ impl Place {
         }
     }
 
-    /// The device whose memory holds the address.
-    pub(crate) fn owner(&self) -> Option<u32> {
-        self.below.as_ref()?.device
-    }
-
     /// The memory that holds the address, in words.
     pub(crate) fn whole(&self) -> String {
         match &self.below {

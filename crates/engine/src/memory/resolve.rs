@@ -2,8 +2,9 @@
 
 use super::allocation::{AllocationId, Contents, Protection};
 use super::device::Memory;
-use super::fault::{Fault, FaultClass};
+use super::fault::Fault;
 use super::lanes::Lanes;
+use crate::finding_kind::FindingKind;
 
 /// What an access does, as far as protection goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +35,9 @@ impl Cached {
         offset < self.bytes && last - first < self.bytes - offset
     }
 
-    fn allows(&self, direction: Direction) -> Result<(), FaultClass> {
+    fn allows(&self, direction: Direction) -> Result<(), FindingKind> {
         match (direction, self.protection) {
-            (Direction::Write, Protection::ReadOnly) => Err(FaultClass::ReadOnly),
+            (Direction::Write, Protection::ReadOnly) => Err(FindingKind::ConstantWrite),
             _ => Ok(()),
         }
     }
@@ -103,12 +104,12 @@ impl Memory {
         cached: &mut Cached,
     ) -> Result<(), Fault> {
         if let Some((lane, address)) = lanes.misaligned() {
-            return Err(self.fault(FaultClass::Misaligned, lane, address, lanes.bytes));
+            return Err(self.misaligned(lane, address, lanes.bytes));
         }
         for (lane, address) in lanes.each() {
             self.look_up(address, lanes.bytes, cached)
                 .and_then(|()| cached.allows(direction))
-                .map_err(|class| self.fault(class, lane, address, lanes.bytes))?;
+                .map_err(|kind| self.fault(kind, lane, address, lanes.bytes))?;
         }
         Ok(())
     }
@@ -122,7 +123,7 @@ impl Memory {
         address: u64,
         bytes: u32,
         cached: &mut Cached,
-    ) -> Result<(), FaultClass> {
+    ) -> Result<(), FindingKind> {
         let last = address.saturating_add(u64::from(bytes) - 1);
         if self.is_met(cached, Direction::Read) && cached.covers(address, last) {
             return Ok(());
@@ -132,10 +133,13 @@ impl Memory {
             return Err(table.missing(address));
         };
         if !found.holds(address, u64::from(bytes)) {
-            return Err(FaultClass::OutOfBounds);
+            return Err(FindingKind::OutOfBounds);
         }
         if !self.reaches(found.device) {
-            return Err(FaultClass::NoPeerAccess);
+            return Err(FindingKind::NoPeerAccess {
+                owner: found.device.unwrap_or(self.device()),
+                device: self.device(),
+            });
         }
         *cached = Cached {
             start: found.start,
@@ -162,7 +166,7 @@ impl Memory {
         let (lane, address) = lanes
             .each()
             .find(|(_, address)| !of.covers(*address, end(*address)))?;
-        let mut fault = self.fault(FaultClass::OutOfBounds, lane, address, lanes.bytes);
+        let mut fault = self.fault(FindingKind::OutOfBounds, lane, address, lanes.bytes);
         fault.place.by_way_of = self.place(root).below;
         Some(fault)
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fault::{Fault, FaultClass};
+use super::fault::Fault;
 use super::lanes::Lanes;
 use super::place::{Kind, Label, Part, Place};
+use crate::finding_kind::FindingKind;
 
 /// A shared variable of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,14 +127,15 @@ impl Shared {
 
     #[cold]
     fn resolve_each(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
-        let fault = |class, lane, address| Fault {
-            class,
+        let fault = |kind, lane, address| Fault {
+            kind,
             lane,
             bytes: lanes.bytes,
             place: Box::new(self.place(address)),
         };
         if let Some((lane, address)) = lanes.misaligned() {
-            return Err(fault(FaultClass::Misaligned, lane, address));
+            let alignment = lanes.bytes;
+            return Err(fault(FindingKind::Misaligned { alignment }, lane, address));
         }
         // The number of another block is above the offset, and below the window, which is gone by now. What
         // is there of an address that has left its array is not above one that lies in an array.
@@ -144,14 +146,14 @@ impl Shared {
         };
         let mut others = lanes.each();
         if let Some((lane, offset)) = others.find_map(|(lane, it)| Some((lane, of_other(it)?))) {
-            return Err(fault(FaultClass::OtherBlock, lane, offset));
+            return Err(fault(FindingKind::OtherBlock, lane, offset));
         }
         let last = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
         match lanes
             .each()
             .find(|(_, address)| !self.holds(*address, last(*address)))
         {
-            Some((lane, address)) => Err(fault(FaultClass::OutOfBounds, lane, address)),
+            Some((lane, address)) => Err(fault(FindingKind::OutOfBounds, lane, address)),
             None => Ok(()),
         }
     }
@@ -171,7 +173,7 @@ impl Shared {
         let mut place = self.place(offset);
         place.by_way_of = self.place(root).below;
         Some(Fault {
-            class: FaultClass::OutOfBounds,
+            kind: FindingKind::OutOfBounds,
             lane,
             bytes: lanes.bytes,
             place: Box::new(place),

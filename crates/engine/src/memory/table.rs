@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::allocation::{Allocation, AllocationId, Contents};
 use super::device::Limits;
-use super::fault::FaultClass;
 use super::place::Kind;
+use crate::finding_kind::FindingKind;
 
 /// Addresses below this are null pointers with an offset.
 const NULL_PAGE: u64 = 1 << 16;
@@ -93,12 +93,12 @@ impl Table {
         found.holds(address, 1).then_some(found)
     }
 
-    pub(super) fn missing(&self, address: u64) -> FaultClass {
+    pub(super) fn missing(&self, address: u64) -> FindingKind {
         match address {
-            0..NULL_PAGE => FaultClass::Null,
-            WINDOWS.. => FaultClass::Window,
-            _ if self.freed_at(address).is_some() => FaultClass::Freed,
-            _ => FaultClass::OutOfBounds,
+            0..NULL_PAGE => FindingKind::NullPointer,
+            WINDOWS.. => FindingKind::OtherSpace,
+            _ if self.freed_at(address).is_some() => FindingKind::UseAfterFree,
+            _ => FindingKind::OutOfBounds,
         }
     }
 

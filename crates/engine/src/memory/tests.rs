@@ -1,9 +1,10 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::finding_kind::FindingKind;
 
-fn class(result: Result<(), Fault>) -> Option<FaultClass> {
-    result.err().map(|fault| fault.class)
+fn class(result: Result<(), Fault>) -> Option<FindingKind> {
+    result.err().map(|fault| fault.kind)
 }
 
 fn read(memory: &Memory, address: u64, bytes: u32) -> Result<(), Fault> {
@@ -47,13 +48,13 @@ fn bounds() {
     for (address, bytes, found) in [
         (x, 16, None),
         (x + 16, 4, None),
-        (x + 16, 8, Some(FaultClass::OutOfBounds)),
-        (x + 20, 4, Some(FaultClass::OutOfBounds)),
-        (x - 4, 4, Some(FaultClass::OutOfBounds)),
-        (x + 2, 4, Some(FaultClass::Misaligned)),
-        (0, 4, Some(FaultClass::Null)),
-        (4096, 4, Some(FaultClass::Null)),
-        (0x0100_0000_0000_0010, 4, Some(FaultClass::Window)),
+        (x + 16, 8, Some(FindingKind::OutOfBounds)),
+        (x + 20, 4, Some(FindingKind::OutOfBounds)),
+        (x - 4, 4, Some(FindingKind::OutOfBounds)),
+        (x + 2, 4, Some(FindingKind::Misaligned { alignment: 4 })),
+        (0, 4, Some(FindingKind::NullPointer)),
+        (4096, 4, Some(FindingKind::NullPointer)),
+        (0x0100_0000_0000_0010, 4, Some(FindingKind::OtherSpace)),
     ] {
         assert_eq!(
             class(read(&memory, address, bytes)),
@@ -78,11 +79,11 @@ fn a_guard_lies_between_neighbours() {
     for start in buffers {
         assert_eq!(
             class(read(&memory, start + 64 + 4092, 4)),
-            Some(FaultClass::OutOfBounds)
+            Some(FindingKind::OutOfBounds)
         );
         assert_eq!(
             class(read(&memory, start - 4096, 4)),
-            Some(FaultClass::OutOfBounds)
+            Some(FindingKind::OutOfBounds)
         );
     }
 }
@@ -107,19 +108,25 @@ fn freed_memory() {
         fault.to_string(),
         "use after free: 4 bytes at element 0 of `a` (of 16)"
     );
-    assert_eq!(class(memory.free(buffers[0])), Some(FaultClass::DoubleFree));
+    assert_eq!(
+        class(memory.free(buffers[0])),
+        Some(FindingKind::DoubleFree)
+    );
     assert_eq!(
         class(memory.free(buffers[1] + 16)),
-        Some(FaultClass::NotAllocated)
+        Some(FindingKind::NotAllocated)
     );
     memory.free(buffers[1]).unwrap();
     memory.free(buffers[2]).unwrap();
     // Only two are remembered.
     assert_eq!(
         class(read(&memory, buffers[0], 4)),
-        Some(FaultClass::OutOfBounds)
+        Some(FindingKind::OutOfBounds)
     );
-    assert_eq!(class(read(&memory, buffers[1], 4)), Some(FaultClass::Freed));
+    assert_eq!(
+        class(read(&memory, buffers[1], 4)),
+        Some(FindingKind::UseAfterFree)
+    );
 }
 
 #[test]
@@ -132,12 +139,12 @@ fn the_heap_has_a_limit() {
     assert_eq!(blocks.len(), 8);
     assert_eq!(
         class(memory.free(blocks[0])),
-        Some(FaultClass::NotAllocated)
+        Some(FindingKind::NotAllocated)
     );
     memory.heap_free(blocks[0]).unwrap();
     assert_eq!(
         class(memory.heap_free(blocks[0])),
-        Some(FaultClass::DoubleFree)
+        Some(FindingKind::DoubleFree)
     );
     assert_eq!(memory.heap_free(0), Ok(()));
     assert!(memory.heap_allocate(112, 1, 1).is_some());

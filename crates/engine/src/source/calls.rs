@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ptx::{Callee, Module, Operation};
 
 use super::{line_of, places};
-use crate::module::reached;
+use crate::reach::reached;
 
 /// How many calls are named of those that may be meant.
 const MOST_NAMED: usize = 3;

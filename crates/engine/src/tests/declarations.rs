@@ -51,7 +51,7 @@ fn local_memory_has_a_limit() {
     let body = ".visible .func f() { .local .b8 s[#]; ret; } .visible .entry k() { ret; }";
     load(&body.replace('#', "524288")).expect("512 KiB are allowed");
     for size in [524_289, (1 << 32) + 16] {
-        let text = format!("f: {size} bytes of local memory a thread; a GPU allows 524288");
+        let text = format!("f: {size} bytes of local memory per thread; a GPU allows 524288");
         refuses(body, size, &text);
     }
 }

@@ -149,7 +149,7 @@ fn refused(name: &str, block: [u32; 3], dynamic_shared: u32, parameters: &[u8]) 
 #[test]
 fn blocks_have_at_most_1024_threads() {
     launch("plain", [32, 32, 1], 0, &[]).expect("allowed");
-    let expected = "plain: block of 1056 threads; a GPU allows 1024";
+    let expected = "plain: block of 1056 threads; a GPU allows 1 to 1024";
     assert_eq!(refused("plain", [33, 32, 1], 0, &[]), expected);
     // More than 32 bits count.
     let text = refused("plain", [1 << 16, 1 << 16, 2], 0, &[]);
@@ -171,25 +171,29 @@ fn grids_and_blocks_have_limits_in_each_direction() {
         (
             [1 << 31, 1, 1],
             [1, 1, 1],
-            "2147483648 blocks in x; a GPU allows 2147483647",
+            "grid of 2147483648 blocks in x; a GPU allows 1 to 2147483647",
         ),
         // All together are more than 64 bits hold.
         (
             [1, 65_536, 1],
             [1, 1, 1],
-            "65536 blocks in y; a GPU allows 65535",
+            "grid of 65536 blocks in y; a GPU allows 1 to 65535",
         ),
         (
             [u32::MAX; 3],
             [1, 1, 1],
-            "4294967295 blocks in x; a GPU allows 2147483647",
+            "grid of 4294967295 blocks in x; a GPU allows 1 to 2147483647",
         ),
         (
             [1, 1, 65_536],
             [1, 1, 1],
-            "65536 blocks in z; a GPU allows 65535",
+            "grid of 65536 blocks in z; a GPU allows 1 to 65535",
         ),
-        ([1, 1, 1], [1, 1, 65], "65 threads in z; a GPU allows 64"),
+        (
+            [1, 1, 1],
+            [1, 1, 65],
+            "block of 65 threads in z; a GPU allows 1 to 64",
+        ),
     ];
     for (grid, block, said) in cases {
         assert_eq!(refused(grid, block), format!("plain: {said}"));
@@ -201,10 +205,10 @@ fn grids_and_blocks_have_limits_in_each_direction() {
 fn bounds_of_the_ptx_are_kept() {
     // Of any shape.
     launch("bounded", [64, 1, 1], 0, &[]).expect("allowed");
-    let expected = "bounded: block of 65 threads; its .maxntid allows 64";
+    let expected = "bounded: block of 65 threads; its .maxntid allows 1 to 64";
     assert_eq!(refused("bounded", [65, 1, 1], 0, &[]), expected);
     launch("fixed", [8, 8, 1], 0, &[]).expect("allowed");
-    let expected = "fixed: block of [64, 1, 1] threads; its .reqntid requires [8, 8, 1]";
+    let expected = "fixed: block of [64, 1, 1] threads; the kernel requires [8, 8, 1]";
     assert_eq!(refused("fixed", [64, 1, 1], 0, &[]), expected);
 }
 
@@ -213,8 +217,8 @@ fn shared_memory_is_that_of_a_block() {
     let all = 227 << 10;
     launch("plain", [1; 3], all, &[]).expect("allowed");
     launch("shares", [1; 3], all - 1024, &[]).expect("allowed");
-    let expected = "shares: 231425 bytes of dynamic shared memory beside the kernel's own 1024; a block \
-                    may have 232448";
+    let expected = "shares: 231425 bytes of dynamic shared memory; a GPU allows 231424 beside the kernel's \
+                    own 1024";
     assert_eq!(refused("shares", [1; 3], all - 1023, &[]), expected);
     let text = refused("plain", [1; 3], u32::MAX, &[]);
     assert!(text.contains("4294967295 bytes of dynamic"), "{text}");
@@ -225,7 +229,7 @@ fn local_memory_has_a_limit() {
     // What lies between its variables counts, too.
     let text = refused("deep", [1; 3], 0, &[]);
     assert!(
-        text.ends_with("bytes of local memory a thread; a GPU allows 524288"),
+        text.ends_with("bytes of local memory per thread; a GPU allows 524288"),
         "{text}"
     );
 }

@@ -1,12 +1,13 @@
 //! Each embedded kernel at many sizes against a reference on the host: on a GPU, and on the emulator
 //! under many schedules, with all checks that are possible.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use itertools::{Itertools, iproduct};
 
+use crate::driver::finding::Kind;
 use crate::driver::{Device, Embedded, Emulation, Schedule};
 use crate::embedded::{self, Checked};
 use crate::sweep::{check_points, product};
@@ -107,6 +108,7 @@ pub fn check_all(
 /// Why a kernel's results are not what they should be.
 struct Wrong {
     text: String,
+    kind: Option<Kind>,
     /// Whether a limit has ended the launch.
     is_endless: bool,
 }
@@ -115,6 +117,7 @@ impl From<String> for Wrong {
     fn from(text: String) -> Wrong {
         Wrong {
             text,
+            kind: None,
             is_endless: false,
         }
     }
@@ -129,6 +132,8 @@ pub struct Row {
     pub runs: usize,
     /// What was found, each once, with the first size and schedule that show it.
     pub findings: BTreeMap<String, String>,
+    /// The kinds of the emulator's findings among them.
+    pub kinds: BTreeSet<Kind>,
 }
 
 impl Case {
@@ -156,6 +161,7 @@ impl Case {
                 Some(finding) => {
                     return Err(Wrong {
                         text: finding.reason,
+                        kind: finding.kind,
                         is_endless: finding.is_endless,
                     });
                 }
@@ -175,6 +181,7 @@ impl Case {
             kernel: self.kernel,
             runs: 0,
             findings: BTreeMap::new(),
+            kinds: BTreeSet::new(),
         };
         let emulation = Emulation {
             is_checked: true,
@@ -207,6 +214,7 @@ impl Case {
                     };
                     let when = format!("{}, {order}", counted(size as u64, "element"));
                     row.findings.entry(wrong.text).or_insert(when);
+                    row.kinds.extend(wrong.kind);
                     if wrong.is_endless {
                         return row;
                     }

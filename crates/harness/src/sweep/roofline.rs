@@ -9,6 +9,7 @@ use super::predict::Prediction;
 use super::record::{Context, Figures, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
+use crate::driver::finding::Kind;
 use crate::driver::{Device, DriverError};
 use crate::measure::{HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, TensorType, Work};
@@ -349,6 +350,8 @@ pub struct Finding {
     pub point: String,
     /// The emulator's finding, or what differs from the reference.
     pub reason: String,
+    /// The kind of the emulator's finding. `None` of a difference, and of a thread that failed by itself.
+    pub kind: Option<Kind>,
     /// Whether the launch went on until a limit ended it.
     pub is_endless: bool,
 }
@@ -389,11 +392,18 @@ pub(crate) fn check_points<'d>(points: impl IntoIterator<Item = (Point<'d>, Case
         checked.points += 1;
         match case.check() {
             Ok(is_checked) => checked.without_reference += usize::from(!is_checked),
-            Err(error) => checked.findings.push(Finding {
-                point: point.to_string(),
-                reason: error.to_string(),
-                is_endless: matches!(&error, PointError::Driver(error) if error.is_endless()),
-            }),
+            Err(error) => {
+                let of_driver = match &error {
+                    PointError::Driver(error) => Some(error),
+                    _ => None,
+                };
+                checked.findings.push(Finding {
+                    point: point.to_string(),
+                    reason: error.to_string(),
+                    kind: of_driver.and_then(|it| Some(it.finding()?.kind)),
+                    is_endless: of_driver.is_some_and(DriverError::is_endless),
+                });
+            }
         }
     }
     checked

@@ -17,7 +17,7 @@ impl<'d, T: Real> Product<'d, T> {
     /// For matrices of so many rows.
     ///
     /// # Errors
-    /// [`DriverError::Grid`]: there is no row, or there are more than a grid of the device has blocks;
+    /// [`DriverError::Limit`]: there is no row, or there are more than a grid of the device has blocks;
     /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
     /// [`Device::prepare`].
     pub fn new(device: &'d Device, rows: u32) -> Result<Self, DriverError> {

@@ -17,7 +17,7 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// For vectors of about `n` elements.
     ///
     /// # Errors
-    /// [`DriverError::Grid`]: the vector takes more blocks than a grid of the device has;
+    /// [`DriverError::Limit`]: the vector takes more blocks than a grid of the device has;
     /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
     /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
@@ -67,7 +67,7 @@ impl<'d, T: Real> Divide<'d, T> {
     /// For vectors of about `n` elements.
     ///
     /// # Errors
-    /// [`DriverError::Grid`]: the vector takes more blocks than a grid of the device has;
+    /// [`DriverError::Limit`]: the vector takes more blocks than a grid of the device has;
     /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
     /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {

@@ -6,6 +6,7 @@ use std::thread;
 use cuda_std::launch::Entry;
 use gpu_test::{Failed, Trial, equal};
 use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
+use ridgepoint_driver::finding::Kind;
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
 use crate::said::{as_told, said_of};
@@ -99,10 +100,23 @@ fn found(bug: &Bug) -> Result<(), Failed> {
         (bug.kernel)(),
     ) {
         Err(error) => match said_of(bug.name, &error) {
-            Some(said) if as_told(&said) == expected => Ok(()),
+            Some(said) if as_told(&said) == expected => typed(&said, &error),
             _ => Err(format!("{error}\n  instead of {expected}").into()),
         },
         Ok(_) => Err(format!("nothing instead of {expected}").into()),
+    }
+}
+
+/// The finding is there for programs, and its kind is the one that the report begins with.
+fn typed(said: &str, error: &DriverError) -> Result<(), Failed> {
+    let is_named = Kind::ROWS.iter().any(|row| said.starts_with(row.name));
+    let is_typed = match error.finding() {
+        Some(finding) => finding.kind == Kind::Stuck || said.starts_with(finding.kind.name()),
+        None => !is_named,
+    };
+    match is_typed {
+        true => Ok(()),
+        false => Err(format!("{said}\n  as {:?}", error.finding()).into()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use planted::{BUGS, PAIR_BUGS};
+use ridgepoint_driver::finding::Kind;
 
 const NOT_RUN: &str = "not run yet";
 
@@ -70,7 +71,37 @@ fn the_page_has_every_bug_and_only_verdicts_of_tools_that_ran() {
     assert_eq!(wrong(&of_fewer, &results).len(), 1);
 }
 
+/// The page's table of kinds, as the emulator has them.
+fn table_of_kinds() -> String {
+    let rows = Kind::ROWS.iter().map(|row| {
+        let meaning: Vec<&str> = row.meaning.iter().map(|line| line.trim()).collect();
+        format!(
+            "| `{}` | {} | {} |\n",
+            row.variant,
+            row.name,
+            meaning.join(" ")
+        )
+    });
+    let head = "| `finding::Kind` | the report begins | meaning |\n|---|---|---|\n";
+    head.to_owned() + &rows.collect::<String>()
+}
+
+fn the_page_has_every_kind_of_finding() {
+    let (page, table) = (read("docs/testing-kernels.md"), table_of_kinds());
+    assert!(table.lines().count() > 20, "{table}");
+    assert!(
+        page.contains(&table),
+        "the page's table is not this:\n{table}"
+    );
+    let other = page.replace("| `Leak` | leak |", "| `Leak` | lost |");
+    assert!(!other.contains(&table));
+}
+
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<gpu_test::Trial> {
-    gpu_test::trials![the_page_has_every_bug_and_only_verdicts_of_tools_that_ran,].into()
+    gpu_test::trials![
+        the_page_has_every_bug_and_only_verdicts_of_tools_that_ran,
+        the_page_has_every_kind_of_finding,
+    ]
+    .into()
 }

@@ -26,6 +26,8 @@ pub(super) struct Row<'a> {
     launches: u64,
     /// Launches in which something was found.
     failed: u64,
+    /// The kinds of these findings, by name, each with its launches.
+    kinds: String,
     schedules: String,
 }
 
@@ -75,6 +77,9 @@ impl Checked {
             }
             sum.all += launches.all;
             sum.failed += launches.failed;
+            for (kind, count) in launches.kinds {
+                *sum.kinds.entry(kind).or_default() += count;
+            }
             sum.in_order |= launches.in_order;
             // Processes of one check have the same seeds.
             sum.seeds = sum.seeds.max(launches.seeds);
@@ -87,6 +92,7 @@ impl Checked {
             kernel,
             launches: launches.all,
             failed: launches.failed,
+            kinds: kinds(launches),
             schedules: schedules(launches),
         });
         rows.collect()
@@ -184,6 +190,14 @@ impl Checked {
     }
 }
 
+/// `leak (1); race (3)`
+fn kinds(launches: &Launches) -> String {
+    let all = launches.kinds.iter();
+    all.map(|(kind, count)| format!("{kind} ({count})"))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
 fn schedules(launches: &Launches) -> String {
     let seeds = match launches.seeds {
         0 if launches.in_order => return "in order".to_owned(),
@@ -272,6 +286,23 @@ mod tests {
             text.ends_with("  not checked: 1 launch without checks\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn rows_name_the_kinds_that_all_processes_have_found() {
+        let found = |kind: &str| Launches {
+            failed: 1,
+            kinds: [(kind.to_owned(), 1)].into(),
+            ..launches(1, true, 0)
+        };
+        let ran = [
+            record("a", &[("x", found("race"))]),
+            record("b", &[("x", found("race"))]),
+            record("b", &[("x", found("leak")), ("y", launches(1, true, 0))]),
+        ];
+        let checked = Checked::new(ran.into(), Outcome::Failed);
+        let kinds: Vec<String> = checked.rows().into_iter().map(|row| row.kinds).collect();
+        assert_eq!(kinds, ["leak (1); race (2)", ""]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The kernels that this program carries, checked.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::How;
@@ -19,6 +21,8 @@ struct Row<'a> {
     findings: usize,
     /// All of them.
     found: String,
+    /// The kinds of the emulator's findings among them, by name.
+    kinds: String,
 }
 
 /// Checks each, and shows a table.
@@ -55,6 +59,7 @@ pub(super) fn check(how: How<'_>) -> Result<(), Failure> {
         seeds,
         findings: findings.len(),
         found: findings.join("; "),
+        kinds: names(of.kinds.iter().map(|kind| kind.name())),
     });
     let rows: Vec<Row<'_>> = rows.collect();
     printed.show(&rows, &console, |width| table(&rows, width))?;
@@ -65,6 +70,12 @@ pub(super) fn check(how: How<'_>) -> Result<(), Failure> {
         0 => Ok(()),
         count => Err(Failure::Found(counted(count as u64, "finding"))),
     }
+}
+
+/// Each of the names once.
+fn names(names: impl Iterator<Item = &'static str>) -> String {
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn table(rows: &[Row<'_>], width: Width) -> String {
@@ -95,6 +106,7 @@ mod tests {
             seeds: 10_000,
             findings: 99,
             found: String::new(),
+            kinds: String::new(),
         };
         let rows: Vec<Row<'_>> = cases.iter().map(row).collect();
         let text = table(&rows, Width::Columns(60));

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Two stages of copies: the first is read.
-fn pipeline(wait: Option<Option<u32>>, barrier: bool, reader: u32) -> Option<Class> {
+fn pipeline(wait: Option<Option<u32>>, barrier: bool, reader: u32) -> Option<FindingKind> {
     let (mut device, block, _) = frame(64);
     let (x, who) = (device.x, one(block, 0));
     let mut cached = Cached::default();
@@ -35,8 +35,10 @@ fn pipeline(wait: Option<Option<u32>>, barrier: bool, reader: u32) -> Option<Cla
 
 #[test]
 fn waits() {
-    let pending = Some(Class::PendingCopy);
-    let race = Some(Class::Race(Why::Weak));
+    let pending = Some(FindingKind::PendingCopy);
+    let race = Some(FindingKind::Race {
+        reason: RaceReason::Weak,
+    });
     for (wait, barrier, reader, found) in [
         (None, false, 0, pending),
         (None, true, 0, pending),
@@ -73,14 +75,14 @@ fn a_block_may_end_before_its_threads_copies_have_landed() {
     // In flight, and so found by whoever reads it.
     assert_eq!(
         class(device.shared(block, 0, READ, 0, 4)),
-        Some(Class::PendingCopy)
+        Some(FindingKind::PendingCopy)
     );
     assert_eq!(device.checker.end_block(block), Ok(()));
 }
 
 #[test]
 fn both_ends_stay_as_they_are_meanwhile() {
-    for (waits, found) in [(true, None), (false, Some(Class::PendingCopy))] {
+    for (waits, found) in [(true, None), (false, Some(FindingKind::PendingCopy))] {
         for is_source in [true, false] {
             let (mut device, block, _) = frame(64);
             let (x, who) = (device.x, one(block, 0));
@@ -99,7 +101,7 @@ fn both_ends_stay_as_they_are_meanwhile() {
 }
 
 /// Copies 16 bytes from the first element to the begin of shared memory.
-fn begin_copy(device: &mut Device, who: Who) {
+fn begin_copy(device: &mut Device, who: Accessors) {
     let (to, from) = ([0; LANES], [device.x; LANES]);
     let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
     let copy = Copy {

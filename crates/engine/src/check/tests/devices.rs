@@ -9,8 +9,8 @@ struct Two {
     streams: [Stream; 2],
 }
 
-const SET: What = What::Write(Strength::Strong(Order::Release, Scope::System));
-const SEE: What = What::Read(Strength::Strong(Order::Acquire, Scope::System));
+const SET: AccessKind = AccessKind::Write(Strength::Strong(Order::Release, Scope::System));
+const SEE: AccessKind = AccessKind::Read(Strength::Strong(Order::Acquire, Scope::System));
 
 impl Two {
     fn new() -> Two {
@@ -23,7 +23,7 @@ impl Two {
     }
 
     /// A launch of one thread, from its begin to its end.
-    fn runs(&mut self, rank: u32, accesses: &[(What, u64)]) -> Checked {
+    fn runs(&mut self, rank: u32, accesses: &[(AccessKind, u64)]) -> Checked {
         let running = self.begins(rank);
         let ran = self.goes_on(running, accesses);
         self.ends(running);
@@ -34,7 +34,11 @@ impl Two {
         self.device.begin_in(self.streams[rank as usize], rank, 32)
     }
 
-    fn goes_on(&mut self, (_, block): (LaunchId, BlockId), accesses: &[(What, u64)]) -> Checked {
+    fn goes_on(
+        &mut self,
+        (_, block): (LaunchId, BlockId),
+        accesses: &[(AccessKind, u64)],
+    ) -> Checked {
         let mut all = accesses.iter();
         all.try_for_each(|&(what, at)| self.device.at(block, 0, what, at, 4))
     }
@@ -63,7 +67,10 @@ impl Two {
 fn the_host_knows_what_a_launch_has_acquired_that_it_has_waited_for() {
     for seen in [
         Some(SEE),
-        Some(What::Read(Strength::Strong(Order::Relaxed, Scope::System))),
+        Some(AccessKind::Read(Strength::Strong(
+            Order::Relaxed,
+            Scope::System,
+        ))),
         None,
     ] {
         let mut two = Two::new();
@@ -115,7 +122,7 @@ fn a_later_kernel_of_the_stream_knows_what_an_earlier_one_has_acquired() {
         let (x, flag) = (two.device.x, two.device.flag);
         let sender = two.begins(0);
         two.goes_on(sender, &[(WRITE, x), (SET, flag)]).unwrap();
-        let see: &[(What, u64)] = if waits { &[(SEE, flag)] } else { &[] };
+        let see: &[(AccessKind, u64)] = if waits { &[(SEE, flag)] } else { &[] };
         two.runs(1, see).unwrap();
         let read = two.runs(1, &[(READ, x)]);
         assert_eq!(is_race(read), !waits);

@@ -12,19 +12,20 @@ mod speed;
 mod values;
 
 use super::*;
-use crate::memory::{LANES, Label, Lanes, Limits, Local, Memory, Variable};
+use crate::finding_kind::{FindingKind, RaceReason};
+use crate::memory::{Fault, LANES, Label, Lanes, Limits, Local, Memory, Variable};
 
 /// Plain accesses.
-pub(super) const READ: What = What::Read(Strength::Weak);
-pub(super) const WRITE: What = What::Write(Strength::Weak);
+pub(super) const READ: AccessKind = AccessKind::Read(Strength::Weak);
+pub(super) const WRITE: AccessKind = AccessKind::Write(Strength::Weak);
 
 /// A strong read and a strong write.
-pub(super) fn load(order: Order, scope: Scope) -> What {
-    What::Read(Strength::Strong(order, scope))
+pub(super) fn load(order: Order, scope: Scope) -> AccessKind {
+    AccessKind::Read(Strength::Strong(order, scope))
 }
 
-pub(super) fn store(order: Order, scope: Scope) -> What {
-    What::Write(Strength::Strong(order, scope))
+pub(super) fn store(order: Order, scope: Scope) -> AccessKind {
+    AccessKind::Write(Strength::Strong(order, scope))
 }
 
 /// A device, a launch on it, and buffers `x` and `flag`.
@@ -113,7 +114,7 @@ impl Device {
         &mut self,
         block: BlockId,
         thread: u32,
-        what: What,
+        what: AccessKind,
         address: u64,
         bytes: u32,
     ) -> Checked {
@@ -134,13 +135,13 @@ impl Device {
         block: BlockId,
         warp: u32,
         mask: u32,
-        what: What,
+        what: AccessKind,
         addresses: &[u64; LANES],
         bytes: u32,
     ) -> Checked {
         let lanes = Lanes::new(addresses, mask, bytes);
         let access = self.access(what, &lanes);
-        let who = Who { block, warp, mask };
+        let who = Accessors { block, warp, mask };
         let mut cached = Cached::default();
         let direction = if what.writes() {
             crate::memory::Direction::Write
@@ -149,10 +150,7 @@ impl Device {
         };
         match self.memory.resolve(&lanes, direction, &mut cached) {
             Ok(()) => self.checker.global(&self.memory, &mut cached, who, &access),
-            Err(fault) => {
-                let found = self.checker.fault(who, Space::Global, &access, fault);
-                Err(Box::new(found.unwrap()))
-            }
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
         }
     }
 
@@ -161,7 +159,7 @@ impl Device {
         &mut self,
         block: BlockId,
         thread: u32,
-        what: What,
+        what: AccessKind,
         offset: u64,
         bytes: u32,
     ) -> Checked {
@@ -170,21 +168,29 @@ impl Device {
         let mask = 1 << (thread % 32);
         let lanes = Lanes::new(&addresses, mask, bytes);
         let access = self.access(what, &lanes);
-        let who = Who {
+        let who = Accessors {
             block,
             warp: thread / 32,
             mask,
         };
         match self.layout.resolve(&lanes) {
             Ok(()) => self.checker.shared(who, &access),
-            Err(fault) => {
-                let found = self.checker.fault(who, Space::Shared, &access, fault);
-                Err(Box::new(found.unwrap()))
-            }
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
         }
     }
 
-    fn access<'a>(&mut self, what: What, lanes: &'a Lanes<'a>) -> Access<'a> {
+    /// A fault of an access as a finding.
+    fn fault(&self, who: Accessors, access: &Access<'_>, fault: Fault) -> Finding {
+        let side = self
+            .checker
+            .side(who, fault.lane, access.instruction, access.what);
+        Finding {
+            place: Some(*fault.place),
+            ..Finding::new(fault.kind, side.unwrap())
+        }
+    }
+
+    fn access<'a>(&mut self, what: AccessKind, lanes: &'a Lanes<'a>) -> Access<'a> {
         self.next += 1;
         Access {
             instruction: self.next,
@@ -200,8 +206,8 @@ impl Device {
     }
 }
 
-pub(super) fn one(block: BlockId, thread: u32) -> Who {
-    Who {
+pub(super) fn one(block: BlockId, thread: u32) -> Accessors {
+    Accessors {
         block,
         warp: thread / 32,
         mask: 1 << (thread % 32),
@@ -212,14 +218,14 @@ pub(super) fn is_race(checked: Checked) -> bool {
     match checked {
         Ok(()) => false,
         Err(found) => {
-            assert!(matches!(found.class, Class::Race(_)), "{found}");
+            assert!(matches!(found.kind, FindingKind::Race { .. }), "{found}");
             true
         }
     }
 }
 
-pub(super) fn class(checked: Checked) -> Option<Class> {
-    checked.err().map(|found| found.class)
+pub(super) fn class(checked: Checked) -> Option<FindingKind> {
+    checked.err().map(|found| found.kind)
 }
 
 pub(super) fn frame(threads: u32) -> (Device, BlockId, Local) {

@@ -13,7 +13,7 @@ const SEEDS: u64 = 12_000;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Access(What, u64, u32),
+    Access(AccessKind, u64, u32),
     Fence(Order, Scope),
 }
 
@@ -59,7 +59,7 @@ fn event(random: &mut Random) -> Event {
     let strong = match random.below(3) {
         0 => load(if order.acquires() { Acquire } else { Relaxed }, scope),
         1 => store(if order.releases() { Release } else { Relaxed }, scope),
-        _ => What::Atomic(order, scope),
+        _ => AccessKind::Atomic(order, scope),
     };
     let weak = random.of(&[READ, WRITE]);
     let step = match random.below(24) {
@@ -120,7 +120,7 @@ fn checked(events: &[Event], apart: Apart) -> Option<usize> {
                     each.clone().for_each(|who| device.checker.arrive(who, set));
                     each.for_each(|who| device.checker.leave(who, set));
                 }
-                Meeting::Warp => device.checker.sync_warp(Who {
+                Meeting::Warp => device.checker.sync_warp(Accessors {
                     block,
                     warp: 0,
                     mask: each.fold(0, |mask, who| mask | who.mask),
@@ -205,7 +205,7 @@ impl<'a> Oracle<'a> {
         earlier < later && self.threads(earlier) & self.threads(later) != 0
     }
 
-    fn access(&self, event: usize) -> Option<(What, u64, u32)> {
+    fn access(&self, event: usize) -> Option<(AccessKind, u64, u32)> {
         match self.events[event] {
             Event::Step(_, Step::Access(what, address, bytes)) => Some((what, address, bytes)),
             _ => None,
@@ -246,7 +246,7 @@ impl<'a> Oracle<'a> {
         let is_seen = |write: &usize| self.rules == Rules::Lenient || self.includes(*write, read);
         if let Some(write) = last.filter(|write| what.reads() && is_seen(write)) {
             let mut all = vec![write];
-            if matches!(self.access(write), Some((What::Atomic(..), ..))) {
+            if matches!(self.access(write), Some((AccessKind::Atomic(..), ..))) {
                 all.extend(&self.observed[write]);
             }
             self.observed[read] = all;

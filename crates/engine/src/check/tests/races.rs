@@ -16,7 +16,7 @@ enum Between {
 fn in_block(between: Between, second: u32) -> bool {
     let mut device = Device::new(96);
     let (block, x) = (device.block(0), device.x);
-    let warp = |warp, mask| Who { block, warp, mask };
+    let warp = |warp, mask| Accessors { block, warp, mask };
     if let Between::ArriveTooEarly = between {
         device.checker.arrive(warp(0, u32::MAX), 1);
     }
@@ -86,7 +86,7 @@ impl Device {
             stored: Some(&word),
             ..self.access(WRITE, &lanes)
         };
-        let who = Who {
+        let who = Accessors {
             block,
             warp: 0,
             mask,
@@ -156,7 +156,7 @@ fn lanes_that_have_parted_store_one_after_the_other() {
 #[test]
 fn lanes_that_store_at_once_are_judged_each() {
     let all = [0; LANES];
-    let warp = |block| Who {
+    let warp = |block| Accessors {
         block,
         warp: 0,
         mask: u32::MAX,
@@ -201,8 +201,8 @@ fn lanes_that_store_at_once_are_judged_each() {
 /// reads.
 struct Message {
     fence: Option<(Order, Scope)>,
-    store: What,
-    load: What,
+    store: AccessKind,
+    load: AccessKind,
     second_fence: Option<(Order, Scope)>,
 }
 
@@ -283,8 +283,8 @@ fn messages() {
             "atomics",
             message(
                 None,
-                What::Atomic(Release, Gpu),
-                What::Atomic(Acquire, Gpu),
+                AccessKind::Atomic(Release, Gpu),
+                AccessKind::Atomic(Acquire, Gpu),
                 None,
             ),
             far,
@@ -294,8 +294,8 @@ fn messages() {
             "relaxed atomics",
             message(
                 None,
-                What::Atomic(Relaxed, Gpu),
-                What::Atomic(Relaxed, Gpu),
+                AccessKind::Atomic(Relaxed, Gpu),
+                AccessKind::Atomic(Relaxed, Gpu),
                 None,
             ),
             far,
@@ -315,7 +315,7 @@ fn messages() {
 #[test]
 fn atomics_of_another_block_carry_releases_on() {
     for (middle, races) in [
-        (What::Atomic(Relaxed, Scope::Device), false),
+        (AccessKind::Atomic(Relaxed, Scope::Device), false),
         (store(Relaxed, Scope::Device), true),
     ] {
         let mut device = Device::new(32);
@@ -343,7 +343,7 @@ fn the_last_block_may_reset_the_counter() {
         let mut device = Device::new(32);
         let flag = device.flag;
         let blocks = [0, 1, 2].map(|index| device.block(index));
-        let what = What::Atomic(Relaxed, Scope::Device);
+        let what = AccessKind::Atomic(Relaxed, Scope::Device);
         for block in blocks {
             device.at(block, 0, what, flag, 4).unwrap();
         }
@@ -362,7 +362,7 @@ fn a_weak_write_before_an_atomic_is_not_forgotten() {
         if ordered {
             device.checker.barrier(block).unwrap();
         }
-        let add = What::Atomic(Relaxed, Scope::Block);
+        let add = AccessKind::Atomic(Relaxed, Scope::Block);
         device.at(block, 0, add, flag, 4).unwrap();
         assert_eq!(is_race(device.at(block, 1, add, flag, 4)), !ordered);
     }
@@ -381,7 +381,7 @@ fn three_readers() {
                     device.at(block, lane * stride, READ, x, 4).unwrap();
                 }
                 for lane in (1..4).filter(|lane| met >> lane & 1 == 1) {
-                    let add = What::Atomic(Release, Scope::Block);
+                    let add = AccessKind::Atomic(Release, Scope::Block);
                     device.at(block, lane * stride, add, flag, 4).unwrap();
                 }
                 device
@@ -404,7 +404,7 @@ fn readers_of_other_blocks() {
             device.at(*block, 0, READ, x, 4).unwrap();
         }
         for index in (1..4).filter(|index| met >> index & 1 == 1) {
-            let add = What::Atomic(Release, Scope::Device);
+            let add = AccessKind::Atomic(Release, Scope::Device);
             device.at(blocks[index], 0, add, flag, 4).unwrap();
         }
         device
@@ -416,18 +416,54 @@ fn readers_of_other_blocks() {
 
 #[test]
 fn sizes_and_bytes() {
-    let add = What::Atomic(Relaxed, Scope::Device);
+    let add = AccessKind::Atomic(Relaxed, Scope::Device);
     for (first, second, found) in [
         ((add, 0, 4), (add, 0, 4), None),
-        ((add, 0, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
-        ((add, 4, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
+        (
+            (add, 0, 4),
+            (add, 0, 8),
+            Some(FindingKind::Race {
+                reason: RaceReason::Size,
+            }),
+        ),
+        (
+            (add, 4, 4),
+            (add, 0, 8),
+            Some(FindingKind::Race {
+                reason: RaceReason::Size,
+            }),
+        ),
         ((add, 0, 4), (add, 4, 4), None),
-        ((add, 0, 4), (READ, 0, 4), Some(Class::Race(Why::Weak))),
+        (
+            (add, 0, 4),
+            (READ, 0, 4),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((WRITE, 0, 1), (WRITE, 1, 1), None),
-        ((WRITE, 0, 2), (WRITE, 1, 1), Some(Class::Race(Why::Weak))),
-        ((WRITE, 0, 16), (READ, 15, 1), Some(Class::Race(Why::Weak))),
+        (
+            (WRITE, 0, 2),
+            (WRITE, 1, 1),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
+        (
+            (WRITE, 0, 16),
+            (READ, 15, 1),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((WRITE, 0, 8), (READ, 8, 8), None),
-        ((READ, 3, 1), (WRITE, 0, 4), Some(Class::Race(Why::Weak))),
+        (
+            (READ, 3, 1),
+            (WRITE, 0, 4),
+            Some(FindingKind::Race {
+                reason: RaceReason::Weak,
+            }),
+        ),
         ((READ, 0, 8), (READ, 4, 4), None),
     ] {
         for far in [false, true] {
@@ -446,15 +482,31 @@ fn scopes() {
     use Scope::{Block, Device as Gpu};
     for (first, second, far, found) in [
         (Block, Block, false, None),
-        (Block, Block, true, Some(Class::Race(Why::Scope))),
-        (Gpu, Block, true, Some(Class::Race(Why::Scope))),
+        (
+            Block,
+            Block,
+            true,
+            Some(FindingKind::Race {
+                reason: RaceReason::Scope,
+            }),
+        ),
+        (
+            Gpu,
+            Block,
+            true,
+            Some(FindingKind::Race {
+                reason: RaceReason::Scope,
+            }),
+        ),
         (Gpu, Gpu, true, None),
     ] {
         let mut device = Device::new(32);
         let (a, x) = (device.block(0), device.x);
         let b = if far { device.block(1) } else { a };
-        device.at(a, 0, What::Atomic(Relaxed, first), x, 4).unwrap();
-        let result = device.at(b, 1, What::Atomic(Relaxed, second), x, 4);
+        device
+            .at(a, 0, AccessKind::Atomic(Relaxed, first), x, 4)
+            .unwrap();
+        let result = device.at(b, 1, AccessKind::Atomic(Relaxed, second), x, 4);
         assert_eq!(class(result), found);
     }
 }
@@ -471,7 +523,7 @@ fn clusters() {
             .checker
             .launch(device.streams.enqueue(device.stream), shape);
         let (a, b, x) = (device.block(0), device.block(1), device.x);
-        let add = What::Atomic(Relaxed, Scope::Cluster);
+        let add = AccessKind::Atomic(Relaxed, Scope::Cluster);
         device.at(a, 0, add, x, 4).unwrap();
         assert_eq!(is_race(device.at(b, 0, add, x, 4)), size == 1);
     }

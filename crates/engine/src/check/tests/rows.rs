@@ -11,7 +11,7 @@ const SEEDS: u64 = 8_000;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// By lanes of a warp at an instruction.
-    Access(usize, u32, What, Row),
+    Access(usize, u32, AccessKind, Row),
     SyncWarp(usize, u32),
     Barrier(usize),
     /// What a lane of a warp releases, a lane of another acquires.
@@ -84,7 +84,7 @@ enum Told {
 }
 
 /// Which step races, and which thread of it. Of several that it races with any may be told of.
-fn found(steps: &[Step], told: Told) -> Option<(usize, Class, Agent)> {
+fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
     let mut device = Device::new(96);
     let blocks = [device.block(0), device.block(1)];
     steps.iter().enumerate().find_map(|(at, step)| {
@@ -94,7 +94,7 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, Class, Agent)> {
             }
             Step::SyncWarp(warp, mask) => {
                 let (block, warp) = WARPS[warp];
-                let who = Who {
+                let who = Accessors {
                     block: blocks[block],
                     warp,
                     mask,
@@ -116,7 +116,7 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, Class, Agent)> {
             }
         };
         let finding = checked.err()?;
-        Some((at, finding.class, finding.now.agent))
+        Some((at, finding.kind, finding.now.agent))
     })
 }
 
@@ -124,7 +124,7 @@ fn access(
     device: &mut Device,
     blocks: &[BlockId; 2],
     warp: usize,
-    (instruction, what, row): (u32, What, Row),
+    (instruction, what, row): (u32, AccessKind, Row),
     told: Told,
 ) -> Checked {
     let (block, warp) = WARPS[warp];
@@ -137,7 +137,7 @@ fn access(
             .memory
             .resolve(lanes, Direction::Read, &mut cached)
             .unwrap();
-        let who = Who {
+        let who = Accessors {
             block,
             warp,
             mask: lanes.mask,

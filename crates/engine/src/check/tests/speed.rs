@@ -29,7 +29,7 @@ fn speed() {
     println!("atomics, an address per lane: {:.1} ns", atomics(4));
 }
 
-fn global(what: What, bytes: u64, stride: u64, elements: u64) -> f64 {
+fn global(what: AccessKind, bytes: u64, stride: u64, elements: u64) -> f64 {
     let mut device = Device::new(256);
     let size = elements * bytes * stride.min(2) + (1 << 16);
     let start = device
@@ -69,7 +69,7 @@ fn global(what: What, bytes: u64, stride: u64, elements: u64) -> f64 {
                     lanes: &lanes,
                     stored: None,
                 };
-                let who = Who {
+                let who = Accessors {
                     block,
                     warp,
                     mask: u32::MAX,
@@ -116,7 +116,7 @@ fn shared() -> f64 {
                     lanes: &lanes,
                     stored: None,
                 };
-                let who = Who {
+                let who = Accessors {
                     block,
                     warp,
                     mask: u32::MAX,
@@ -137,7 +137,7 @@ fn atomics(stride: u64) -> f64 {
     for _ in 0..rounds {
         for warp in 0..8 {
             let addresses = std::array::from_fn(|lane| x + lane as u64 * stride);
-            let what = What::Atomic(Order::Relaxed, Scope::Device);
+            let what = AccessKind::Atomic(Order::Relaxed, Scope::Device);
             device.next = 0;
             device
                 .warp(block, warp, u32::MAX, what, &addresses, 4)

@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::memory::{Direction, FaultClass, FrameLayout, Kind, LocalVariable, Protection};
+use crate::finding_kind::FindingKind;
+use crate::memory::{Direction, FrameLayout, Kind, LocalVariable, Protection};
 
 #[test]
 fn global_bytes() {
@@ -14,15 +15,15 @@ fn global_bytes() {
     device.at(block, 0, READ, fresh, 2).unwrap();
     assert_eq!(
         class(device.at(block, 0, READ, fresh, 4)),
-        Some(Class::Uninitialised)
+        Some(FindingKind::Uninitialised)
     );
     device.at(block, 0, WRITE, fresh + 2, 2).unwrap();
     device.at(block, 0, READ, fresh, 4).unwrap();
     // An atomic needs a value, and a strong store gives one.
-    let add = What::Atomic(Order::Relaxed, Scope::Device);
+    let add = AccessKind::Atomic(Order::Relaxed, Scope::Device);
     assert_eq!(
         class(device.at(block, 0, add, fresh + 8, 4)),
-        Some(Class::Uninitialised)
+        Some(FindingKind::Uninitialised)
     );
     device
         .at(
@@ -45,7 +46,7 @@ fn shared_reads_are_held_back() {
     device.shared(block, 0, READ, 8, 4).unwrap();
     assert_eq!(
         class(device.checker.barrier(block)),
-        Some(Class::Uninitialised)
+        Some(FindingKind::Uninitialised)
     );
     // Where another thread writes before the next barrier, the race is what is wrong.
     device.shared(block, 0, READ, 16, 4).unwrap();
@@ -60,7 +61,7 @@ fn shared_reads_are_held_back() {
     device.shared(block, 40, READ, 8, 4).unwrap();
     assert_eq!(
         class(device.checker.end_block(block)),
-        Some(Class::Uninitialised)
+        Some(FindingKind::Uninitialised)
     );
 }
 
@@ -82,7 +83,7 @@ fn of_32_bytes(name: &str) -> Arc<FrameLayout> {
 #[test]
 fn local_memory() {
     let (mut device, block, mut local) = frame(32);
-    let who = Who {
+    let who = Accessors {
         block,
         warp: 0,
         mask: u32::MAX,
@@ -92,38 +93,35 @@ fn local_memory() {
     let mut access = |local: &Local, what, at: u32, bytes| {
         let addresses = [u64::from(at); LANES];
         let lanes = Lanes::new(&addresses, u32::MAX, bytes);
-        local
-            .resolve(&lanes)
-            .map_err(|fault| fault.class)
-            .map(|()| {
-                let access = Access {
-                    instruction: 1,
-                    what,
-                    element_bytes: bytes,
-                    lanes: &lanes,
-                    stored: None,
-                };
-                class(device.checker.local(who, &access, local))
-            })
+        local.resolve(&lanes).map_err(|fault| fault.kind).map(|()| {
+            let access = Access {
+                instruction: 1,
+                what,
+                element_bytes: bytes,
+                lanes: &lanes,
+                stored: None,
+            };
+            class(device.checker.local(who, &access, local))
+        })
     };
     assert_eq!(access(&local, WRITE, offset, 4), Ok(None));
     assert_eq!(access(&local, READ, offset, 4), Ok(None));
     assert_eq!(
         access(&local, READ, offset, 8),
-        Ok(Some(Class::Uninitialised))
+        Ok(Some(FindingKind::Uninitialised))
     );
     assert_eq!(
         access(&local, READ, offset + 32, 4),
-        Err(FaultClass::OutOfBounds)
+        Err(FindingKind::OutOfBounds)
     );
     assert_eq!(
         access(&local, WRITE, offset + 28, 8),
-        Err(FaultClass::Misaligned)
+        Err(FindingKind::Misaligned { alignment: 8 })
     );
     local.pop(u32::MAX);
     assert_eq!(
         access(&local, READ, offset, 4),
-        Err(FaultClass::OutOfBounds)
+        Err(FindingKind::OutOfBounds)
     );
     let again = local.push(1, &of_32_bytes("callee"));
     assert_eq!(again, offset);
@@ -174,14 +172,14 @@ fn the_heap() {
     let one = device.memory.heap_allocate(64, 7, 1).unwrap();
     assert_eq!(
         class(device.at(block, 0, READ, one, 4)),
-        Some(Class::Uninitialised)
+        Some(FindingKind::Uninitialised)
     );
     device.at(block, 0, WRITE, one, 4).unwrap();
     assert!(is_race(device.at(block, 1, WRITE, one, 4)));
     device.memory.heap_free(one).unwrap();
     assert_eq!(
         class(device.at(block, 0, READ, one, 4)),
-        Some(Class::Fault(FaultClass::Freed))
+        Some(FindingKind::UseAfterFree)
     );
     // Another block in the same place is another allocation.
     let mut limits = device.memory.limits();
@@ -219,7 +217,7 @@ fn constants_and_the_last_lane() {
     let found = device
         .warp(block, 0, u32::MAX, READ, &past, 16)
         .unwrap_err();
-    assert_eq!(found.class, Class::Fault(FaultClass::OutOfBounds));
+    assert_eq!(found.kind, FindingKind::OutOfBounds);
     assert!(
         found
             .to_string()

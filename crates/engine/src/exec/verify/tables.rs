@@ -6,7 +6,7 @@ use crate::exec::bulk::{Bulk, Global, Way};
 use crate::exec::fragment::{Factor, Product, Summand, kind_of, kind_of_sum};
 use crate::exec::mbarrier::{Act as MbarrierAct, Mbarrier, Phase};
 use crate::exec::registers::Kind;
-use crate::exec::spot::Address;
+use crate::exec::shared_operand::Address;
 use crate::exec::wgmma::{Left, Wgmma};
 
 impl Verifier<'_> {

@@ -614,7 +614,8 @@ fn what_is_refused_says_where() {
         kernel.code.function_of("k").expect("k"),
         draft,
     );
-    let crate::Unlowered::Internal(error) = error.expect_err("it must be refused") else {
+    let crate::exec::unlowered::Unlowered::Internal(error) = error.expect_err("it must be refused")
+    else {
         panic!("another error");
     };
     assert_eq!(

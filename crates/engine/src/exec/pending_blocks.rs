@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// The blocks of a grid that have not begun, in the order in which they shall.
-pub(crate) struct Unbegun {
+/// The blocks of a grid that have not begun, in the order in which they begin.
+pub(crate) struct PendingBlocks {
     blocks: u64,
     /// How many of the order have begun.
     passed: u64,
@@ -18,15 +18,15 @@ pub(crate) struct Unbegun {
     lowest: u64,
 }
 
-impl Unbegun {
+impl PendingBlocks {
     /// In the order of another number each time; 0 is that of the indices.
-    pub(crate) fn new(blocks: u64, order: u64) -> Unbegun {
+    pub(crate) fn new(blocks: u64, order: u64) -> PendingBlocks {
         let steps = (1 + order % blocks..).map(|step| (step, inverse(step, blocks)));
         let (step, back) = steps
             .filter_map(|(step, back)| Some((step, back?)))
             .next()
             .unwrap_or((1, 1));
-        Unbegun {
+        PendingBlocks {
             blocks,
             passed: 0,
             first: order % blocks,
@@ -100,7 +100,7 @@ mod tests {
     fn each_block_begins_once_in_any_order() {
         for blocks in [1, 2, 6, 12, 97] {
             for order in 0..50 {
-                let mut unbegun = Unbegun::new(blocks, order);
+                let mut unbegun = PendingBlocks::new(blocks, order);
                 let mut all: Vec<u64> = unbegun.next().collect();
                 for (place, &block) in all.iter().enumerate() {
                     assert_eq!(unbegun.lowest(), all[place..].iter().min().copied());
@@ -111,13 +111,13 @@ mod tests {
                 assert_eq!(all, (0..blocks).collect::<Vec<_>>(), "order {order}");
             }
         }
-        assert!(Unbegun::new(6, 0).next().eq(0..6));
-        assert!(!Unbegun::new(6, 2).next().eq(0..6));
+        assert!(PendingBlocks::new(6, 0).next().eq(0..6));
+        assert!(!PendingBlocks::new(6, 2).next().eq(0..6));
     }
 
     #[test]
     fn blocks_begin_before_their_time() {
-        let mut unbegun = Unbegun::new(5, 0);
+        let mut unbegun = PendingBlocks::new(5, 0);
         assert!(unbegun.begin(3) && !unbegun.begin(3));
         assert!(unbegun.next().eq([0, 1, 2, 4]));
         assert!(unbegun.begin(0) && unbegun.begin(1) && unbegun.begin(2));
@@ -125,7 +125,7 @@ mod tests {
         assert!(unbegun.next().eq([4]));
         assert!(unbegun.begin(4));
         assert_eq!(unbegun.next().next(), None);
-        let mut turned = Unbegun::new(6, 2);
+        let mut turned = PendingBlocks::new(6, 2);
         let last = turned.next().last().expect("six");
         assert!(turned.begin(last) && !turned.contains(last));
         assert_eq!(turned.next().count(), 5);

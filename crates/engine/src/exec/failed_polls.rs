@@ -1,22 +1,22 @@
-//! Waiting, where a launch runs on several cores.
+//! The failed polls of a launch that runs on several cores.
 //!
-//! What a thread waits for another core may yet do. So looks in vain count only as far as all cores have
-//! looked in vain.
+//! Another core may still write the value that a thread polls for. So failed polls count only as far as those of all
+//! cores do.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What a core has that does not run blocks: nobody waits for its looks.
+/// The count of a core that does not run blocks: nobody waits for its polls.
 const AWAY: u64 = u64::MAX;
 
-/// What a core has that does not stand still.
+/// The count of a core that does not stand still.
 const MOVES: u64 = 0;
 
 /// Rounds of a core that stands still lie in the lower bits; in the upper ones, how often it has begun to.
 const ROUNDS: u32 = 32;
 
-/// How often each core of a launch has looked in vain, as far as the others have.
-pub(crate) struct Looks {
+/// The failed polls of each core of a launch, as far as the others have as many.
+pub(crate) struct FailedPolls {
     of_cores: Box<[AtomicU64]>,
     /// Since when each stands still: see [`Core::stands_still`].
     standing: Box<[AtomicU64]>,
@@ -25,18 +25,18 @@ pub(crate) struct Looks {
 
 /// A core that runs blocks of a launch, until it is dropped.
 pub(crate) struct Core<'l> {
-    looks: &'l Looks,
+    polls: &'l FailedPolls,
     index: usize,
     /// How often it has begun to stand still.
     began: Cell<u64>,
-    /// What all cores had in [`Looks::standing`] when it last saw all of them standing.
+    /// What all cores had in [`FailedPolls::standing`] when it last saw all of them standing.
     seen: RefCell<Vec<u64>>,
 }
 
-impl Looks {
+impl FailedPolls {
     /// For so many cores, none of which has joined.
-    pub(crate) fn new(cores: usize) -> Looks {
-        Looks {
+    pub(crate) fn new(cores: usize) -> FailedPolls {
+        FailedPolls {
             of_cores: (0..cores).map(|_| AtomicU64::new(AWAY)).collect(),
             standing: (0..cores).map(|_| AtomicU64::new(AWAY)).collect(),
             joined: AtomicUsize::new(0),
@@ -49,7 +49,7 @@ impl Looks {
         self.of_cores[index].store(0, Ordering::Relaxed);
         self.standing[index].store(MOVES, Ordering::SeqCst);
         Core {
-            looks: self,
+            polls: self,
             index,
             began: Cell::new(0),
             seen: RefCell::default(),
@@ -58,11 +58,12 @@ impl Looks {
 }
 
 impl Core<'_> {
-    /// Counts a look in vain, unless another core has had fewer: then it may be at what is waited for.
-    pub(crate) fn looks_in_vain(&self) -> bool {
-        let own = &self.looks.of_cores[self.index];
+    /// Records a failed poll, and returns whether it counts: not while another core has fewer, which may be about to write
+    /// what is polled for.
+    pub(crate) fn record(&self) -> bool {
+        let own = &self.polls.of_cores[self.index];
         let count = own.load(Ordering::Relaxed);
-        let all = &self.looks.of_cores;
+        let all = &self.polls.of_cores;
         let is_first = all.iter().any(|it| it.load(Ordering::Relaxed) < count);
         if !is_first {
             own.store(count + 1, Ordering::Relaxed);
@@ -72,17 +73,17 @@ impl Core<'_> {
 
     /// The core does not stand still.
     pub(crate) fn moves(&self) {
-        let own = &self.looks.standing[self.index];
+        let own = &self.polls.standing[self.index];
         if own.load(Ordering::Relaxed) != MOVES {
             own.store(MOVES, Ordering::SeqCst);
         }
     }
 
-    /// Tells that its blocks have had a turn each and have come to nothing new, and gives whether
+    /// Records that its blocks have had a turn each and have come to nothing new, and returns whether
     /// that is so of all cores: each has had a whole round since this one saw all of them standing, so that what the last
     /// of them wrote before has been seen by all. Nothing counts that was before `others_may_begin` was last true.
     pub(crate) fn stands_still(&self, others_may_begin: bool) -> bool {
-        let own = &self.looks.standing[self.index];
+        let own = &self.polls.standing[self.index];
         let next = match own.load(Ordering::Relaxed) {
             MOVES => {
                 self.began.set(self.began.get() + 1);
@@ -92,7 +93,7 @@ impl Core<'_> {
         };
         own.store(next, Ordering::SeqCst);
         let mut seen = self.seen.borrow_mut();
-        let of_all = self.looks.standing.iter();
+        let of_all = self.polls.standing.iter();
         let now: Vec<u64> = of_all.map(|it| it.load(Ordering::SeqCst)).collect();
         if others_may_begin || now.contains(&MOVES) {
             seen.clear();
@@ -111,8 +112,8 @@ impl Core<'_> {
 
 impl Drop for Core<'_> {
     fn drop(&mut self) {
-        self.looks.of_cores[self.index].store(AWAY, Ordering::Relaxed);
-        self.looks.standing[self.index].store(AWAY, Ordering::SeqCst);
+        self.polls.of_cores[self.index].store(AWAY, Ordering::Relaxed);
+        self.polls.standing[self.index].store(AWAY, Ordering::SeqCst);
     }
 }
 
@@ -122,22 +123,22 @@ mod tests {
 
     #[test]
     fn looks_count_as_far_as_all_cores_have_looked() {
-        let looks = Looks::new(3);
-        let one = looks.join();
+        let polls = FailedPolls::new(3);
+        let one = polls.join();
         // The others have not begun.
-        assert!(one.looks_in_vain() && one.looks_in_vain());
-        let other = looks.join();
-        assert!(!one.looks_in_vain());
-        assert!(other.looks_in_vain() && other.looks_in_vain());
-        assert!(one.looks_in_vain() && !one.looks_in_vain());
+        assert!(one.record() && one.record());
+        let other = polls.join();
+        assert!(!one.record());
+        assert!(other.record() && other.record());
+        assert!(one.record() && !one.record());
         drop(other);
-        assert!(one.looks_in_vain() && one.looks_in_vain());
+        assert!(one.record() && one.record());
     }
 
     #[test]
     fn all_stand_still_when_each_has_had_a_round_since_the_others_do() {
-        let looks = Looks::new(3);
-        let (one, other) = (looks.join(), looks.join());
+        let polls = FailedPolls::new(3);
+        let (one, other) = (polls.join(), polls.join());
         // The other moves.
         assert!((0..9).all(|_| !one.stands_still(false)));
         assert!(!other.stands_still(false));

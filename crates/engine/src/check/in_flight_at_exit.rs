@@ -1,10 +1,11 @@
-//! What a block that ends leaves behind: copies that reach its shared memory, which others may have by then.
+//! Bulk copies still in flight when their block exits: they reach its shared memory, which others may have by then.
 //!
-//! They are bulk copies, which are no thread's own. A `cp.async` is its thread's: PTX does not ask that a thread waits for
+//! No thread owns them. A `cp.async` is its thread's: PTX does not ask that a thread waits for
 //! it before it exits, and nobody can read what it writes.
 
-use super::finding::{Class, Finding, Space};
+use super::finding::Finding;
 use super::{Agent, Block, BlockId, Checker, Side};
+use crate::finding_kind::FindingKind;
 
 /// A copy that nobody has waited for.
 struct Left {
@@ -27,23 +28,18 @@ impl Checker {
             .by
             .and_then(|it| self.blocks.get(it.0 as usize)?.as_deref());
         let site = self.sites.get(left.site);
+        let agent = Agent::Thread {
+            block: by.unwrap_or(ended).clock.block.unwrap_or(0),
+            thread: left.thread,
+        };
+        let now = Side {
+            launch: Some(ended.clock.launch),
+            device: Some(ended.clock.device),
+            ..Side::accessing(agent, None, site.at())
+        };
         Some(Box::new(Finding {
-            class: Class::PendingCopy,
-            space: Space::Shared,
-            place: ended.layout.place(left.at),
-            now: Side {
-                launch: ended.clock.launch,
-                device: Some(ended.clock.device),
-                program: site.program,
-                agent: Agent::Thread {
-                    block: by.unwrap_or(ended).clock.block.unwrap_or(0),
-                    thread: left.thread,
-                },
-                what: None,
-                instruction: site.instruction,
-                is_exact: true,
-            },
-            before: None,
+            place: Some(ended.layout.place(left.at)),
+            ..Finding::new(FindingKind::CopyAtExit, now)
         }))
     }
 }

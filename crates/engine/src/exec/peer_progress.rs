@@ -1,7 +1,7 @@
-//! Waiting for kernels of other devices.
+//! The progress of launches on devices that are joined to this one.
 //!
-//! What a thread waits for a kernel of another device may yet do, which runs on another host thread, or does not run
-//! yet. So looks in vain do not count before nothing has come on for a while on any device that reaches another.
+//! A kernel on another device may still write the value that a thread polls for: it runs on another host thread, or does
+//! not run yet. So a failed poll counts only once no joined device has made progress for a while.
 
 use std::cell::Cell;
 use std::thread;
@@ -12,25 +12,25 @@ use crate::memory::Memory;
 /// How long a launch waits for each step that it may have gone through: 10 s where those are 2^28, as by default.
 const PATIENCE_NS: u64 = 40;
 
-/// How long nothing has come on when a launch, of which another has failed meanwhile, waits for it in vain.
+/// The time without progress after which a launch no longer waits for another that has failed.
 const AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// The launches of devices that reach each other, as one of them sees it.
-pub(crate) struct Company<'l> {
+/// The progress of the launches of joined devices, as one of these launches sees it.
+pub(crate) struct PeerProgress<'l> {
     memory: &'l Memory,
     patience: Duration,
     /// How many launches of other devices had failed when this one began.
     failures: Vec<(u32, u64)>,
-    /// How far all had come on when it last saw that, and when it was.
+    /// The progress of all when it was last seen to change, and the time of that.
     seen: Cell<u64>,
     since: Cell<Instant>,
     failed: Cell<Option<u32>>,
 }
 
-impl<'l> Company<'l> {
-    /// Of a launch that begins, and may go through so many steps.
-    pub(crate) fn new(memory: &'l Memory, steps: u64) -> Company<'l> {
-        Company {
+impl<'l> PeerProgress<'l> {
+    /// Begins with the progress so far, for a launch that begins and may go through so many steps.
+    pub(crate) fn new(memory: &'l Memory, steps: u64) -> PeerProgress<'l> {
+        PeerProgress {
             memory,
             patience: Duration::from_nanos(steps.saturating_mul(PATIENCE_NS)),
             failures: memory.failures().collect(),
@@ -40,8 +40,8 @@ impl<'l> Company<'l> {
         }
     }
 
-    /// The launch does something else than to wait.
-    pub(crate) fn comes_on(&self) {
+    /// Records that the launch does something else than wait.
+    pub(crate) fn made_progress(&self) {
         if self.memory.has_peers() {
             self.memory.advance();
         }

@@ -1,4 +1,4 @@
-//! The room of the GPU whose limits the emulator keeps: how much it holds at once.
+//! The blocks that the emulated GPU holds at once, by its limits.
 
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, OccupancyError, WARP_THREADS};
 

@@ -1,13 +1,14 @@
-//! Places in shared memory that instructions other than loads and stores name.
+//! The operands in shared memory of instructions other than loads and stores.
 
 use super::access::Space;
 use super::cluster;
-use super::failure::Failure;
+use super::failure::Cause;
 use super::op::Context;
 use super::registers::LANES;
 use crate::check::BlockId;
-use crate::memory::{Fault, FaultClass, Lanes};
-use crate::module::windows;
+use crate::finding_kind::FindingKind;
+use crate::memory::windows;
+use crate::memory::{Fault, Lanes};
 
 /// An operand that is an address.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,9 @@ pub(crate) struct Address {
     pub(crate) space: Space,
 }
 
-/// Shared memory of a block.
+/// An operand in the shared memory of a block.
 #[derive(Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct SharedOperand {
     pub(crate) offset: u64,
     pub(crate) host: *mut u8,
     /// The block, in checked launches.
@@ -50,7 +51,7 @@ impl Address {
         context: &Context<'_>,
         lane: usize,
         bytes: u32,
-    ) -> Result<Spot, Failure> {
+    ) -> Result<SharedOperand, Cause> {
         // SAFETY: the slots are those of a verified program, of their kinds.
         let address = unsafe { self.of(context, lane) };
         let (rank, offset) = match self.space {
@@ -64,10 +65,10 @@ impl Address {
         let mut addresses = [0; LANES];
         addresses[lane] = offset;
         let lanes = Lanes::new(&addresses, 1 << lane, bytes);
-        context.at.layout.resolve(&lanes).map_err(Failure::Memory)?;
+        context.at.layout.resolve(&lanes).map_err(Cause::Fault)?;
         match rank {
-            Some(rank) => Spot::of(context, rank, offset),
-            None => Ok(Spot {
+            Some(rank) => SharedOperand::of(context, rank, offset),
+            None => Ok(SharedOperand {
                 offset,
                 host: context.at.shared.wrapping_add(offset as usize),
                 owner: context.at.checking.as_ref().map(|it| it.block()),
@@ -87,7 +88,7 @@ impl Address {
         context: &Context<'_>,
         lane: usize,
         bytes: u64,
-    ) -> Result<Spot, Failure> {
+    ) -> Result<SharedOperand, Cause> {
         // SAFETY: the slots are those of a verified program, of their kinds.
         let spot = unsafe { self.spot(context, lane, 16)? };
         let layout = &context.at.layout;
@@ -99,8 +100,8 @@ impl Address {
             .step_by(16)
             .find(|&it| !layout.holds(it, it + 15));
         let address = beyond.unwrap_or(last);
-        Err(Failure::Memory(Fault {
-            class: FaultClass::OutOfBounds,
+        Err(Cause::Fault(Fault {
+            kind: FindingKind::OutOfBounds,
             lane: lane as u32,
             bytes: 16,
             place: Box::new(layout.place(address)),
@@ -108,14 +109,18 @@ impl Address {
     }
 }
 
-impl Spot {
+impl SharedOperand {
     /// An offset in the shared memory of a block of the cluster.
     ///
     /// # Errors
     /// There is no such block, or it has ended.
-    pub(crate) fn of(context: &Context<'_>, rank: u64, offset: u64) -> Result<Spot, Failure> {
+    pub(crate) fn of(
+        context: &Context<'_>,
+        rank: u64,
+        offset: u64,
+    ) -> Result<SharedOperand, Cause> {
         let peer = cluster::peer(context, rank)?;
-        Ok(Spot {
+        Ok(SharedOperand {
             offset,
             host: peer.shared.wrapping_add(offset as usize),
             owner: peer.id,

@@ -1,4 +1,4 @@
-//! Time, and whose it is.
+//! The epoch of each launch and block.
 
 use super::access::LaunchId;
 use super::chains::{Chains, View};
@@ -33,7 +33,7 @@ pub(super) struct Instance {
 
 /// Time, and all launches that are not yet before everything.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct Epochs {
     next: u32,
     /// From which time on times are which instance's.
     runs: Vec<(u32, u32)>,
@@ -63,9 +63,9 @@ const UNORDERED: usize = 1 << 12;
 /// Runs that are kept whether they are needed or not.
 const SMALL: usize = 1 << 10;
 
-impl World {
-    pub(super) fn new() -> World {
-        World {
+impl Epochs {
+    pub(super) fn new() -> Epochs {
+        Epochs {
             next: FIRST,
             runs: Vec::new(),
             instances: Vec::new(),

@@ -1,10 +1,10 @@
-//! Reads of a warp of cells that other warps have read since they were written: all its lanes' at once,
-//! where they have found the same.
+//! Reads by a whole warp, recorded at once: of cells that other warps have read since they were written, where all lanes
+//! have found the same.
 
 use super::clock::Clock;
+use super::epochs::Epochs;
 use super::line::{CELLS, Fast, LANE, Line, SET, STRONG, all, is_written_for, pick};
 use super::sets::{DEPTH, Entry, IsStrong, SAME_LANE, Sets};
-use super::world::World;
 
 /// The accesses to a cell since it was written: a line's `re`, `rt` and `rm`.
 #[derive(Clone, Copy)]
@@ -44,14 +44,14 @@ impl Lane {
 }
 
 /// What the reads are judged with.
-pub(super) struct Together<'a> {
-    pub(super) world: &'a World,
+pub(super) struct WarpReaders<'a> {
+    pub(super) world: &'a Epochs,
     pub(super) clock: &'a Clock,
     pub(super) sets: &'a mut Sets,
     pub(super) fast: &'a Fast,
 }
 
-impl Together<'_> {
+impl WarpReaders<'_> {
     /// Reads by lanes with 2^`shift` cells each, the first of lane 0 at cell `first`, which may lie outside:
     /// whether they are in order as far as can be told for all of them at once, and remembered.
     pub(super) fn read_row(&mut self, line: &mut Line, (first, shift): (i32, u32)) -> bool {

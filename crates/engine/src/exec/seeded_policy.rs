@@ -1,15 +1,15 @@
-//! What a seed does.
+//! The scheduling policy that a seed selects.
 
 use fastrand::Rng;
 
 use super::directed::{Among, Candidate, Place};
 use super::director::Point;
 
-/// How a seed decides: all of one seed's decisions are of one temper, so that among a few seeds there are
-/// those that take turns at each access and those that hardly ever do.
-pub(crate) struct Temper {
+/// The scheduling policy of a seed: all of its decisions have one bias, so that among a few seeds some switch at each access
+/// and some hardly ever do.
+pub(crate) struct SeededPolicy {
     rng: Rng,
-    manner: Manner,
+    bias: Bias,
     /// Between accesses where others may have their turn lie up to 2, 4, 8, .. or 2 to the power of this others.
     scales: u32,
     /// Accesses until the next one.
@@ -22,8 +22,9 @@ pub(crate) struct Temper {
     apart: Option<u64>,
 }
 
+/// The bias of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum Bias {
     /// Whoever may go on does, one as likely as another.
     Mixed,
     /// One block runs to its end while others that have begun stand still.
@@ -32,29 +33,28 @@ enum Manner {
     Behind,
 }
 
-impl Temper {
-    pub(crate) fn of(seed: u64) -> Temper {
+impl SeededPolicy {
+    pub(crate) fn of(seed: u64) -> SeededPolicy {
         let mut rng = Rng::with_seed(seed);
-        // By turns, so that a few seeds in a row have all manners.
-        let manner =
-            [Manner::Mixed, Manner::Ahead, Manner::Mixed, Manner::Behind][seed as usize % 4];
+        // By turns, so that a few seeds in a row have all biases.
+        let bias = [Bias::Mixed, Bias::Ahead, Bias::Mixed, Bias::Behind][seed as usize % 4];
         let scales = [2, 4, 8][rng.usize(..3)];
         let together = [2, 4, 4, 16][rng.usize(..4)];
-        let order = match manner == Manner::Ahead || rng.bool() {
+        let order = match bias == Bias::Ahead || rng.bool() {
             true => rng.u64(..),
             false => 0,
         };
-        let mut temper = Temper {
+        let mut policy = SeededPolicy {
             rng,
-            manner,
+            bias,
             scales,
             left: 0,
             together,
             order,
             apart: None,
         };
-        temper.left = temper.gap();
-        temper
+        policy.left = policy.gap();
+        policy
     }
 
     /// Of all scales alike, so that a launch of three accesses is interrupted as well as one of thousands.
@@ -81,10 +81,10 @@ impl Temper {
         self.set_apart(among);
         // Those that have begun may wait for one that has not.
         let may_begin = among.begun < self.together || point == Point::Yields;
-        let (manner, apart) = (self.manner, self.apart);
+        let (bias, apart) = (self.bias, self.apart);
         let may_go = |it: &&Candidate| may_begin || !matches!(it.place, Place::New(_));
         let suits = |it: &&Candidate| match apart {
-            Some(block) => (it.block == block) == (manner == Manner::Ahead),
+            Some(block) => (it.block == block) == (bias == Bias::Ahead),
             None => true,
         };
         let chosen = self.any(others.iter().filter(may_go).filter(suits));
@@ -111,10 +111,10 @@ impl Temper {
             self.apart = None;
         }
         if self.apart.is_none() && self.rng.bool() {
-            self.apart = match self.manner {
-                Manner::Mixed => None,
-                Manner::Ahead => self.any(others.iter()).map(|it| it.block),
-                Manner::Behind => here,
+            self.apart = match self.bias {
+                Bias::Mixed => None,
+                Bias::Ahead => self.any(others.iter()).map(|it| it.block),
+                Bias::Behind => here,
             };
         }
     }

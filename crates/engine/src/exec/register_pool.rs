@@ -1,5 +1,5 @@
-//! Room for a block that a launch leaves to the next one of its kernel on the same host thread: to get registers takes
-//! longer than what a small launch does.
+//! The pool of registers and shared memory that a launch leaves to the next one of its kernel on the same host thread: to
+//! allocate them takes longer than a small launch.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::block::Block;
 use super::program::Program;
 
-/// How many rooms a thread keeps: programs launch a few kernels in turns.
+/// The most blocks whose memory a thread keeps: programs launch a few kernels in turns.
 const MOST: usize = 4;
 
-/// Bytes of registers and shared memory of a room that is kept, at most.
+/// The most bytes of registers and shared memory of a block that is kept.
 const MOST_BYTES: u64 = 1 << 20;
 
 thread_local! {
@@ -18,7 +18,7 @@ thread_local! {
     static KEPT: RefCell<Vec<(Shape, Block)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What rooms are told apart by.
+/// The shape of a block, for which its memory is kept.
 pub(crate) struct Shape {
     pub(crate) program: Arc<Program>,
     /// Of a block.
@@ -38,7 +38,7 @@ impl Shape {
             && (self.threads, self.shared) == (other.threads, other.shared)
     }
 
-    /// The room that a launch on this thread has left, if there is one of this shape.
+    /// Returns the block that a launch on this thread has left, if there is one of this shape.
     pub(crate) fn take(&self) -> Option<Block> {
         let mut kept = KEPT.take();
         let place = kept.iter().position(|(shape, _)| shape.is(self));
@@ -47,7 +47,7 @@ impl Shape {
         block
     }
 
-    /// Leaves a room to the next launch.
+    /// Leaves a block's memory to the next launch.
     pub(crate) fn leave(self, mut block: Block) {
         if self.bytes() > MOST_BYTES {
             return;
