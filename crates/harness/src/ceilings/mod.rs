@@ -32,7 +32,7 @@ pub use under_load::{AT_SPEED, UnderLoad, at_speed, crossing};
 
 use crate::driver::Device;
 use crate::model::{
-    BytesPerSec, FlopsPerSec, Gpu, Limit, Precision, Roofs, TensorRoofs, TensorType,
+    Board, BytesPerSec, FlopsPerSec, Limit, Precision, Roofs, TensorRoofs, TensorType,
 };
 use crate::workload::Loaded;
 use bench::Bench;
@@ -193,8 +193,8 @@ impl Ceilings {
     }
 
     fn tensor_roofs(&self) -> TensorRoofs {
-        let sheet = Gpu::of_the_drivers_name(&self.key.device)
-            .map_or(TensorRoofs::NONE, |gpu| TensorRoofs::of(gpu.capability));
+        let board = Board::of(&self.key.device);
+        let sheet = board.map_or(TensorRoofs::NONE, Board::tensor_roofs);
         TensorType::ALL.into_iter().fold(sheet, |roofs, element| {
             match self.get(Quantity::tensor_rate(element)) {
                 Some(ceiling) => roofs.with_measured(element, FlopsPerSec(ceiling.value)),

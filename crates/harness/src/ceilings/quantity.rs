@@ -4,7 +4,7 @@ use occupancy::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DeviceProperties;
-use crate::model::{Datasheet, Limit, Precision, TensorRoofs, TensorType};
+use crate::model::{Board, Limit, Precision, TensorType};
 
 /// Each quantity with its name in tables and its unit.
 macro_rules! quantities {
@@ -277,8 +277,8 @@ impl Quantity {
             return Some(clocks * f64::from(lanes) * operations);
         }
         if let Some(element) = self.tensor_type() {
-            let sheet = TensorRoofs::of(facts.capability()).get(element);
-            return sheet.map(|rate| rate.0);
+            let rate = Board::of(&facts.name)?.tensor_roofs().get(element)?;
+            return Some(rate.0);
         }
         match self {
             Quantity::MemoryRead
@@ -287,7 +287,7 @@ impl Quantity {
             | Quantity::MemoryScale
             | Quantity::MemoryTriad
             | Quantity::BoxLoad
-            | Quantity::BoxStore => Some(Datasheet::of(&facts.name)?.memory.0),
+            | Quantity::BoxStore => Some(Board::of(&facts.name)?.memory.0),
             // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": results a clock.
             Quantity::Shuffle => Some(clocks * 32.0),
             Quantity::Vote => Some(clocks * 64.0),

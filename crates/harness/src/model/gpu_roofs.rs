@@ -38,7 +38,8 @@ impl GpuRoofs {
         })
     }
 
-    /// A GPU of an architecture, with the roofs of its data sheet: an H200 for those of which none is known.
+    /// The GPU that an emulator of this capability stands for, with the roofs of its data sheet: an H200 where no board of
+    /// the capability is known.
     pub fn of_capability(capability: ComputeCapability) -> GpuRoofs {
         GpuRoofs {
             gpu: Gpu::of_capability(capability),
