@@ -17,7 +17,6 @@ use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
     /// limits)

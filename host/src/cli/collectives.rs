@@ -23,7 +23,6 @@ const MOST_ITERATIONS: u64 = 100;
 const LEAST_ITERATIONS: u64 = 5;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Which collectives
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::collective(),

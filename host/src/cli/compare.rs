@@ -18,7 +18,6 @@ use crate::compare::{Change, Comparison, Merge, MergeOutput, Table, Verdict};
 use crate::report::{Format, comparison_text, counted};
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Rows of the earlier run, CSV or JSON; - is standard input [default: measure now, and compare with the
     /// baseline]

@@ -11,7 +11,6 @@ use crate::study::{Rounds, dispatch};
 const MOST_LAUNCHES: u64 = 10_000;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Launches in the loop [default: 500; emulator: 50]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_LAUNCHES))]

@@ -46,7 +46,7 @@ struct Cli {
 /// Its commands and options.
 #[cfg(test)]
 pub(super) fn command() -> clap::Command {
-    Cli::command()
+    super::command::<Cli>()
 }
 
 /// What `ridgepoint::main!` runs: the commands, over these workloads.

@@ -19,7 +19,6 @@ use crate::report::{Format, LinksPicture, links_table};
 const EMULATED: u32 = 2;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Devices whose links are measured, such as cuda:0,cuda:1 or cpu:0,cpu:1; all is every GPU, or two emulated devices where there
     /// is none

@@ -29,7 +29,6 @@ use crate::workload::Bench;
 pub(super) const TOLERANCE: f64 = 3.0;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Measure workloads whose names contain this
     #[arg(default_value = "", hide_default_value = true)]

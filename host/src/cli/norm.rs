@@ -17,7 +17,6 @@ const MOST_ITERATIONS: u64 = 200;
 const LEAST_ITERATIONS: u64 = 10;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Elements in the vector, such as 2^26 [default: 2^10 to 2^28; emulator: 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]

@@ -44,7 +44,6 @@ const MEASURED: [&str; 9] = [
 ];
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Compute the theoretical occupancy on these architectures, such as sm_90, without measuring
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch,

@@ -17,7 +17,6 @@ use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 const MOST_CHUNKS: u64 = 10_000;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Number of batches
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<usize>(1..=MOST_CHUNKS))]

@@ -18,7 +18,6 @@ const MOST_STEPS: u64 = 10_000_000;
 const CHECK_EVERY: u64 = 10;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// How checkpoints are taken while the iteration runs
     #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async", conflicts_with = "devices")]

@@ -37,7 +37,7 @@ The emulator executes the kernel's PTX and counts exactly what it does, without 
 shortest that the roofs of the GPU allow. Nothing is measured.";
 
 #[derive(Args)]
-#[command(after_help = HELP, allow_negative_numbers = true)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     #[command(flatten)]
     shown: Shown,

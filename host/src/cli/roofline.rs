@@ -30,7 +30,6 @@ use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     #[command(flatten)]
     workloads: Workloads,

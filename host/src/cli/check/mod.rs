@@ -40,7 +40,7 @@ What is checked:
 Findings and the command that replays each are printed; a summary says what was checked.";
 
 #[derive(Args)]
-#[command(after_help = HELP, allow_negative_numbers = true)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     /// Also run under N seeds; each is a different order of blocks, warps and lanes [default: 16;
     /// workloads: 4]

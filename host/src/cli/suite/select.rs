@@ -233,11 +233,17 @@ mod tests {
     use clap::{Args, Command, FromArgMatches};
 
     use super::*;
+    use crate::cli::suite::with_axes;
 
     fn parse(words: &str) -> Result<Workloads, clap::Error> {
-        let command = Workloads::augment_args(Command::new("test").no_binary_name(true));
-        let matches = command.try_get_matches_from(words.split_whitespace())?;
-        Workloads::from_arg_matches(&matches)
+        let command = Workloads::augment_args(Command::new("taker"));
+        let commands = with_axes(Command::new("test").subcommand(command));
+        let words = ["test", "taker"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        let matches = commands.try_get_matches_from(words)?;
+        let (_, matches) = matches.subcommand().expect("the only one");
+        Workloads::from_arg_matches(matches)
     }
 
     /// The names of what is selected, with so many values of the axis `k` or `ilp`.
