@@ -20,20 +20,17 @@ pub enum Arithmetic {
 }
 
 impl ComputeCapability {
-    /// Results per clock of a multiprocessor: the table "Throughput of Native Arithmetic Instructions"
-    /// of NVIDIA's CUDA C++ Programming Guide. `None` for what is not known.
+    /// Results per clock of a multiprocessor. `None` for what is not known.
     pub fn lanes(self, arithmetic: Arithmetic) -> Option<u32> {
-        Some(match (arithmetic, (self.major(), self.minor())) {
-            (Arithmetic::F32, (7, 0 | 2 | 5) | (8, 0)) => 64,
-            (Arithmetic::F32, (8, 6 | 7 | 9) | (9, 0) | (10, 0 | 3) | (12, _)) => 128,
-            (Arithmetic::F64, (7, 0 | 2) | (8, 0)) => 32,
-            (Arithmetic::F64, (9, 0) | (10, 0)) => 64,
-            (Arithmetic::F64, (7, 5) | (8, 6 | 7 | 9) | (10, 3) | (12, _)) => 2,
-            (Arithmetic::F16x2, (7, 0 | 2 | 5)) | (Arithmetic::Bf16x2, (8, 0)) => 128,
-            (Arithmetic::F16x2, (8 | 9, 0)) | (Arithmetic::Bf16x2, (9, 0)) => 256,
-            (Arithmetic::I32, (7..=9, _)) => 64,
-            (Arithmetic::Special, (7..=9, _)) => 16,
-            _ => return None,
-        })
+        let facts = self.facts();
+        let lanes = match arithmetic {
+            Arithmetic::F32 => facts.f32,
+            Arithmetic::F64 => facts.f64,
+            Arithmetic::F16x2 => facts.f16x2,
+            Arithmetic::Bf16x2 => facts.bf16x2,
+            Arithmetic::I32 => facts.i32,
+            Arithmetic::Special => facts.special,
+        };
+        (lanes > 0).then_some(lanes)
     }
 }
