@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::OccupancyError;
+use crate::lanes::Facts;
 
 const KIB: u32 = 1024;
 
@@ -13,38 +14,7 @@ pub struct ComputeCapability {
     minor: u32,
 }
 
-/// What is known of the multiprocessors of a capability, of its row in `capabilities.rs`: 0 for what is not.
-#[derive(Clone, Copy)]
-pub(crate) struct Facts {
-    warps: u32,
-    blocks: u32,
-    /// Shared memory, where the cache gives it all that it can.
-    shared_kib: u32,
-    /// Multiprocessors of a GPU.
-    multiprocessors: u32,
-    /// Results per clock of a type of arithmetic.
-    pub(crate) f32: u32,
-    pub(crate) f64: u32,
-    pub(crate) f16x2: u32,
-    pub(crate) bf16x2: u32,
-    pub(crate) i32: u32,
-    pub(crate) special: u32,
-}
-
 impl Facts {
-    const UNKNOWN: Facts = Facts {
-        warps: 0,
-        blocks: 0,
-        shared_kib: 0,
-        multiprocessors: 0,
-        f32: 0,
-        f64: 0,
-        f16x2: 0,
-        bf16x2: 0,
-        i32: 0,
-        special: 0,
-    };
-
     const fn has_limits(self) -> bool {
         self.warps > 0
     }

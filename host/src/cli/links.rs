@@ -7,7 +7,7 @@ use clap::Args;
 use super::charts::{ChartFiles, chart_path};
 use super::device_list::DeviceList;
 use super::files::Files;
-use super::lists::{MOST_ROUNDS, whole};
+use super::lists::{MAX_ROUNDS, whole};
 use super::output::{or_standard, target};
 use super::study::{Rows, silence};
 use super::{Failure, driver_failure, tracing};
@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     bytes: Option<u64>,
 
     /// Number of timings of each loop; the median is reported [default: 5; emulator: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: Option<u32>,
 
     /// Files to write the rows to, besides the tables, replacing existing ones; - is standard output. The file

@@ -12,7 +12,7 @@ use super::console::{Console, Target as Text};
 use super::destination::{Destination, Unfinished};
 use super::harness::Run;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, whole};
+use super::lists::{MAX_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
 use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
@@ -53,7 +53,7 @@ pub(super) struct Effort {
     device: DeviceChoice,
 
     /// Number of timed launches of each point
-    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MAX_RUNS))]
     runs: u32,
 }
 

@@ -195,9 +195,9 @@ fn explain(refused: &clap::Error) -> ExitCode {
 /// That there is room for what every command takes. With less, a thread does not begin or the allocator ends the process,
 /// of which neither says why.
 fn check_memory() -> Result<(), Failure> {
-    const LEAST: u64 = 64 << 20;
+    const MIN: u64 = 64 << 20;
     const STACK: u64 = 2 << 20;
-    let least = LEAST + STACK * cores() as u64;
+    let least = MIN + STACK * cores() as u64;
     match free_host_memory() {
         free if free < least => Err(Failure::Failed(format!(
             "{} MiB of memory are free for this process, and a command takes {} MiB at least: raise its limit, as \

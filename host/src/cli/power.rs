@@ -13,7 +13,7 @@ use crate::driver::Device;
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
 /// Names of checkpoints have eight digits for the step, by which they sort.
-const MOST_STEPS: u64 = 10_000_000;
+const MAX_STEPS: u64 = 10_000_000;
 
 const CHECK_EVERY: u64 = 10;
 
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     dominance: f64,
 
     /// Maximum number of steps
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MOST_STEPS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MAX_STEPS))]
     max_steps: u64,
 
     /// Steps between residuals, progress lines and checkpoints [default: 10, or --max-steps if that is

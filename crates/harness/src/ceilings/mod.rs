@@ -39,6 +39,7 @@ use bench::Bench;
 
 /// A measured ceiling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ceiling {
     /// What was measured.
     pub quantity: Quantity,
@@ -71,6 +72,7 @@ impl Ceiling {
 
 /// The bandwidth at which the same bytes are read again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WorkingSet {
     /// Bytes in all.
     pub bytes: u64,
@@ -82,6 +84,7 @@ pub struct WorkingSet {
 
 /// All ceilings of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ceilings {
     /// The device.
     pub key: Key,
@@ -196,7 +199,7 @@ impl Ceilings {
         let board = Board::of(&self.key.device);
         let sheet = board.map_or(TensorRoofs::NONE, Board::tensor_roofs);
         TensorType::ALL.into_iter().fold(sheet, |roofs, element| {
-            match self.get(Quantity::tensor_rate(element)) {
+            match Quantity::tensor_rate(element).and_then(|it| self.get(it)) {
                 Some(ceiling) => roofs.with_measured(element, FlopsPerSec(ceiling.value)),
                 None => roofs,
             }

@@ -33,6 +33,7 @@ const STREAMS: [(Stream, Quantity, u64, f64, Quantity); 3] = {
 
 /// What a stream reaches with so many bytes in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UnderLoad {
     /// The stream, by the latency that is measured with it.
     pub quantity: Quantity,

@@ -101,6 +101,7 @@ pub enum TableError {
 
 /// A last row that is not whole, as a killed run or a full disk leaves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Torn {
     /// The file.
     pub path: PathBuf,
@@ -138,6 +139,7 @@ impl fmt::Display for Torn {
     "nothing to compare: none of the {before} launches before is among the {after} after. The first \
      before: {first_before}; the first after: {first_after}"
 )]
+#[non_exhaustive]
 pub struct NothingInCommon {
     /// The rows before.
     pub before: usize,

@@ -15,6 +15,7 @@ use crate::driver::Embedded;
 
 /// What one kernel needs on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct KernelRecord {
     /// The architecture: 90 for `sm_90`.
     pub arch: u32,
@@ -25,6 +26,7 @@ pub struct KernelRecord {
 
 /// The kernels that were asked for.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Inventory {
     /// By architecture, then by name.
     pub records: Vec<KernelRecord>,

@@ -9,6 +9,7 @@ use crate::table::MAX_ROWS_BYTES;
 
 /// What a link gives to kernels at most: a roof beside that of memory.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinkRoof {
     /// The link, and how it was measured.
     pub name: String,

@@ -17,6 +17,7 @@ pub struct GpuRoofs {
 
 /// What roofs allow a launch at most. It was computed, and nothing of it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Attainable {
     /// The intensity that it was computed for.
     pub intensity: FlopsPerByte,

@@ -44,6 +44,7 @@ impl Limit {
 
 /// The roofs of a device for one precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Roofs {
     /// Memory bandwidth.
     pub memory: BytesPerSec,
@@ -61,6 +62,7 @@ pub struct Roofs {
 
 /// The lowest roof at some arithmetic intensity.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Roof {
     /// Which one it is.
     pub limit: Limit,

@@ -4,63 +4,58 @@ use serde::Serialize;
 
 use super::FlopsPerSec;
 
-/// The type of the matrices that tensor cores multiply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TensorType {
+/// Generates [`TensorType`] of its rows: the type's name, and the types of PTX that are of it.
+macro_rules! tensor_types {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, ptx $($ptx:literal)|+;)*) => {
+        /// The type of the matrices that tensor cores multiply.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum TensorType {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl TensorType {
+            /// All of them.
+            pub const ALL: [TensorType; [$($name),*].len()] = [$(TensorType::$variant),*];
+
+            /// Its name on charts and in tables.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(TensorType::$variant => $name,)*
+                }
+            }
+
+            /// That of a type of PTX, such as `e4m3`; none of those that the roofs' model does not know.
+            pub fn of_ptx(element: &str) -> Option<TensorType> {
+                match element {
+                    $($($ptx)|+ => Some(TensorType::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+tensor_types! {
     /// 16 bits, of which 10 are the fraction's.
-    F16,
+    F16 = "f16", ptx "f16" | "f16x2";
     /// 16 bits with the exponent of an f32.
-    Bf16,
+    Bf16 = "bf16", ptx "bf16" | "bf16x2";
     /// An f32 with a fraction of 10 bits.
-    Tf32,
+    Tf32 = "tf32", ptx "tf32";
     /// 64 bits.
-    F64,
+    F64 = "f64", ptx "f64";
     /// 8 bits of floating point, e4m3 or e5m2.
-    F8,
+    F8 = "f8", ptx "e4m3" | "e5m2";
     /// 8 bits of an integer, with a sign or without.
-    I8,
+    I8 = "i8", ptx "s8" | "u8";
 }
 
 impl TensorType {
-    /// All of them.
-    pub const ALL: [TensorType; 6] = [
-        TensorType::F16,
-        TensorType::Bf16,
-        TensorType::Tf32,
-        TensorType::F64,
-        TensorType::F8,
-        TensorType::I8,
-    ];
-
-    /// Its name on charts and in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            TensorType::F16 => "f16",
-            TensorType::Bf16 => "bf16",
-            TensorType::Tf32 => "tf32",
-            TensorType::F64 => "f64",
-            TensorType::F8 => "f8",
-            TensorType::I8 => "i8",
-        }
-    }
-
     /// The type of this [`name`](TensorType::name).
     pub fn named(name: &str) -> Option<TensorType> {
         TensorType::ALL.into_iter().find(|it| it.name() == name)
-    }
-
-    /// That of a type of PTX, such as `e4m3`; none of those that the roofs' model does not know.
-    pub fn of_ptx(element: &str) -> Option<TensorType> {
-        Some(match element {
-            "f16" | "f16x2" => TensorType::F16,
-            "bf16" | "bf16x2" => TensorType::Bf16,
-            "tf32" => TensorType::Tf32,
-            "f64" => TensorType::F64,
-            "e4m3" | "e5m2" => TensorType::F8,
-            "s8" | "u8" => TensorType::I8,
-            _ => return None,
-        })
     }
 }
 

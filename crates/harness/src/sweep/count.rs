@@ -20,6 +20,7 @@ pub struct Counted {
 }
 
 /// What was counted at a point.
+#[non_exhaustive]
 pub struct CountedPoint {
     /// Workload and values.
     pub name: String,

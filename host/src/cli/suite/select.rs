@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::{ALL, COMMON, List, Study, Suite, Workloads, has_axis};
 use crate::cli::Failure;
-use crate::cli::lists::{MOST_THREADS, each_once, whole};
+use crate::cli::lists::{MAX_THREADS, each_once, whole};
 use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Value, Workload};
 
@@ -171,7 +171,7 @@ impl Workloads {
         Ok(Plan {
             selected,
             blocks: self
-                .common("block", whole::<u32>(1..=MOST_THREADS))?
+                .common("block", whole::<u32>(1..=MAX_THREADS))?
                 .unwrap_or(others.blocks),
             grids: self.common("grid", str::parse)?.unwrap_or(others.grids),
             caches: self.common("cache", str::parse)?.unwrap_or(others.caches),
