@@ -52,6 +52,7 @@ pub(super) use notes::Notes;
 
 /// A piece of work of a device.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Span {
     /// The number of its stream, from 1 on; 0 is that of calls which name none.
     pub stream: u32,
