@@ -22,6 +22,7 @@ impl Facts {
 
 macro_rules! rows {
     ($($name:ident = $number:literal [$($architecture:tt)*] { $($field:ident: $value:literal),* })*) => {
+        #[allow(clippy::needless_update, reason = "a row may leave nothing out")]
         const ROWS: &[(u32, Facts)] = &[
             $(($number, Facts { $($field: $value,)* ..Facts::UNKNOWN }),)*
         ];

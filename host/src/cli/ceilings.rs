@@ -9,7 +9,7 @@ use serde_json::json;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MAX_RUNS, element_count, refuse_without_effect, whole};
+use super::option_values::{MAX_RUNS, element_count, refuse_without_effect, whole};
 use super::output::{open_whole, or_standard, target};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 
 use clap::Args;
 
-use super::lists::{MAX_ROUNDS, each_once, whole};
+use super::option_values::{MAX_ROUNDS, each_once, whole};
 use super::ranked::{Places, locked};
-use super::study::{Common, Rows, study_failure};
-use super::{Failure, modes};
+use super::study_options::{Common, Rows, study_failure};
+use super::{Failure, study_modes};
 use crate::report::counted;
 use crate::study::Rounds;
 use crate::study::devices::{Collective, CollectiveRow, Collectives, Team};
@@ -25,7 +25,7 @@ const MIN_ITERATIONS: u64 = 5;
 #[derive(Args)]
 pub(super) struct Arguments {
     /// Which collectives
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::collective(),
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = study_modes::collective(),
           default_value = "all-reduce,all-gather,reduce-scatter,broadcast")]
     collective: Vec<Collective>,
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::console::Console;
 use super::destination::Destination;
 use super::files::Files;
-use super::lists::percent;
 use super::measure::Effort;
+use super::option_values::percent;
 use super::output::{formats, open_whole, target};
-use super::shared::Program;
-use super::{Failure, printed, streams};
+use super::workload_commands::Program;
+use super::{Failure, row_format, streams};
 use crate::compare::{Change, Comparison, Merge, MergeOutput, Table, Verdict};
 use crate::report::{Format, comparison_text, counted};
 
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     effort: Effort,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// What there is of a measurement only.

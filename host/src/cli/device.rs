@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::{Failure, printed};
+use super::{Failure, row_format};
 use crate::driver::{Device, DeviceProperties, GpuProperties, Limits, gpus};
 use crate::kernels::embedded_ptx;
 use crate::model::{Board, Limit, Precision, Roofs};
@@ -11,7 +11,7 @@ use crate::model::{Board, Limit, Precision, Roofs};
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// A device, for programs. What the emulator has none of is empty.

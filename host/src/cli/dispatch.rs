@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::Failure;
-use super::lists::{MAX_ROUNDS, whole};
-use super::study::{Common, study_failure};
+use super::option_values::{MAX_ROUNDS, whole};
+use super::study_options::{Common, study_failure};
 use crate::study::{Rounds, dispatch};
 
 /// A graph has a node for each.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::lists::whole;
+use super::option_values::whole;
 use crate::driver::Emulation;
 
 /// More than any warp goes through in years.

@@ -12,11 +12,11 @@ use super::console::{Console, Target as Text};
 use super::destination::{Destination, Unfinished};
 use super::harness::Run;
 use super::interrupt::Interrupt;
-use super::lists::{MAX_RUNS, whole};
+use super::option_values::{MAX_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
-use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, printed};
+use super::workload_commands::Program;
+use super::{Failure, command_line, driver_failure, row_format};
 use crate::ceilings::cache_path;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     effort: Effort,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// What is measured, and how often.
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
             Some(format) => {
                 let run = measurement.facts();
                 let rows = records.iter().enumerate();
-                printed::print(rows.map(|(index, record)| run.row(record, format, index)))?;
+                row_format::print(rows.map(|(index, record)| run.row(record, format, index)))?;
             }
             None => console.say(&terminal::measured(&records, &changes, console.width())),
         }

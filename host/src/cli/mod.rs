@@ -19,6 +19,7 @@ macro_rules! commands {
     };
 }
 
+mod all_gpus;
 mod ceilings;
 mod chart;
 mod charts;
@@ -27,7 +28,6 @@ mod collectives;
 mod colours;
 mod compare;
 mod console;
-mod described;
 mod destination;
 mod device;
 mod device_list;
@@ -38,31 +38,31 @@ mod files;
 mod harness;
 mod interrupt;
 mod kernels;
+mod launch_options;
 mod limits;
 mod links;
 mod list;
-mod lists;
 mod manual;
 mod measure;
-mod modes;
 mod new;
 mod norm;
 mod occupancy;
+mod option_values;
 mod output;
 mod pipeline;
 mod power;
-mod printed;
 mod profile;
 mod ranked;
 mod roofline;
 mod roofs;
+mod row_format;
 mod run;
-mod several;
-mod shared;
 mod streams;
-mod study;
+mod study_modes;
+mod study_options;
 mod suite;
 mod tracing;
+mod workload_commands;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -72,7 +72,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
-use shared::Program;
+use workload_commands::Program;
 
 use crate::driver::{Embedded, cores, free_host_memory};
 
@@ -90,7 +90,7 @@ struct Cli {
 commands! {
     enum Command, run();
     #[command(flatten)]
-    Shared(shared::Command), it => it.run(Program::Ridgepoint);
+    Shared(workload_commands::Command), it => it.run(Program::Ridgepoint);
     /// Compare ways to normalize a vector: with its norm copied to the host, or kept on the device.
     Norm(norm::Arguments), it => {
         let (trace, process) = (&it.common.trace, it.ranked.process()?);

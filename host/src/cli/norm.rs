@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::files::Files;
-use super::lists::{Dtype, MAX_ROUNDS, each_once, element_count, whole};
-use super::study::{Common, Rows, study_failure};
-use super::{Failure, driver_failure, modes, ranked};
+use super::option_values::{Dtype, MAX_ROUNDS, each_once, element_count, whole};
+use super::study_options::{Common, Rows, study_failure};
+use super::{Failure, driver_failure, ranked, study_modes};
 use crate::driver::Device;
 use crate::report::counted;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = modes::norm(),
+        value_parser = study_modes::norm(),
         default_value = "host,device,fused,graph",
         conflicts_with = "devices"
     )]

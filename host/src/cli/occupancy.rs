@@ -12,7 +12,7 @@ use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{
+use super::option_values::{
     MAX_RUNS, MAX_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
 use super::output::{Outputs, or_standard, target};

@@ -5,9 +5,9 @@ use kernels_gpu::matmul::TILE;
 
 use super::Failure;
 use super::interrupt::Interrupt;
-use super::lists::{MAX_ROUNDS, each_once, real, refuse_without_effect, whole};
-use super::modes;
-use super::study::{Common, Rows, study_failure};
+use super::option_values::{MAX_ROUNDS, each_once, real, refuse_without_effect, whole};
+use super::study_modes;
+use super::study_options::{Common, Rows, study_failure};
 use super::suite;
 use crate::embedded::{self, Use};
 use crate::report::counted;
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = modes::pipeline(),
+        value_parser = study_modes::pipeline(),
         default_value = "pageable,sequential,streamed"
     )]
     mode: Vec<PipelineMode>,

@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::Failure;
 use super::files::Files;
-use super::lists::{real, whole};
-use super::study::{Common, study_failure};
-use super::{modes, ranked};
+use super::option_values::{real, whole};
+use super::study_options::{Common, study_failure};
+use super::{ranked, study_modes};
 use crate::driver::Device;
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
@@ -20,7 +20,7 @@ const CHECK_EVERY: u64 = 10;
 #[derive(Args)]
 pub(super) struct Arguments {
     /// How checkpoints are taken while the iteration runs
-    #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async", conflicts_with = "devices")]
+    #[arg(long, value_name = "MODE", value_parser = study_modes::power(), default_value = "async", conflicts_with = "devices")]
     mode: PowerMode,
 
     /// Rows and columns of the f64 matrix [default: 8192; emulator: 64]

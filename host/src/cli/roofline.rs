@@ -13,11 +13,13 @@ use super::compare::judge;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MAX_RUNS, MAX_THREADS, each_once, percent, refuse_without_effect, whole};
 use super::measure::TOLERANCE;
+use super::option_values::{
+    MAX_RUNS, MAX_THREADS, each_once, percent, refuse_without_effect, whole,
+};
 use super::output::{Outputs, target};
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, roofs, several, tracing};
+use super::{Failure, all_gpus, command_line, driver_failure, roofs, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
@@ -164,7 +166,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Devices::One(choice) => run_on(choice, arguments, sampling),
         Devices::All => {
             arguments.refuse_those_of_one_device()?;
-            several::run(&arguments.output, arguments.format, arguments.quiet)
+            all_gpus::run(&arguments.output, arguments.format, arguments.quiet)
         }
     }
 }

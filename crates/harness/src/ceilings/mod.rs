@@ -28,7 +28,8 @@ pub use busy::Busy;
 pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
-pub use under_load::{AT_SPEED, UnderLoad, at_speed, crossing};
+pub use under_load::UnderLoad;
+pub(crate) use under_load::{AT_SPEED, crossing};
 
 use crate::driver::Device;
 use crate::model::{

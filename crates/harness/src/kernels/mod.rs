@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
-pub use code::{disassemble, machine_code, ptx, report_of, report_with_max_registers};
+pub(crate) use code::report_with_max_registers;
+pub use code::{disassemble, machine_code, ptx, report_of};
 pub use error::KernelsError;
 
 use crate::driver::Embedded;

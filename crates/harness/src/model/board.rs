@@ -17,7 +17,7 @@ pub struct Board {
     pub name: &'static str,
     /// The product, as the data sheet calls it.
     pub product: &'static str,
-    /// What its multiprocessors can do.
+    /// Its compute capability.
     pub capability: ComputeCapability,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,

@@ -19,11 +19,11 @@ use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, ro
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
 
 /// A deviation above this is noisy, percent.
-pub const NOISY_PERCENT: f64 = 5.0;
+pub(crate) const NOISY_PERCENT: f64 = 5.0;
 /// A clock below this share of the highest is reduced.
 const FULL_CLOCK: f64 = 0.98;
 /// A rate above this percentage of its roof, measured or not, is implausible.
-pub const PLAUSIBLE_PERCENT: f64 = 102.0;
+pub(crate) const PLAUSIBLE_PERCENT: f64 = 102.0;
 
 /// The advice of an emulated row.
 const EMULATED: &str = "Timed on the host's CPU: its speed says nothing of a GPU's.";
@@ -448,7 +448,7 @@ impl Record {
     }
 
     /// The kernel and how it was launched: what a curve of the chart has in common.
-    pub fn series(&self) -> Series<'_> {
+    pub(crate) fn series(&self) -> Series<'_> {
         let others = self.all_axes();
         Series {
             kernel: &self.kernel,
@@ -587,25 +587,24 @@ impl Context<'_> {
 
 /// Records of one launch that differ in the first axis alone.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Series<'a> {
+pub(crate) struct Series<'a> {
     /// The workload's name.
-    pub kernel: &'a str,
+    pub(crate) kernel: &'a str,
     /// The element type.
-    pub dtype: Option<&'a str>,
+    pub(crate) dtype: Option<&'a str>,
     /// The other axes' values.
-    pub axes: Vec<(&'static str, &'a Value)>,
+    pub(crate) axes: Vec<(&'static str, &'a Value)>,
     /// Threads per block.
-    pub block: u64,
+    pub(crate) block: u64,
     /// Blocks in the grid, as asked for.
-    pub grid: GridSize,
+    pub(crate) grid: GridSize,
     /// `warm` or `cold`.
-    pub cache: &'static str,
+    pub(crate) cache: &'static str,
 }
 
 impl Series<'_> {
     /// What tells it apart: each part's name and value; kernel and element type have no name.
-    pub fn parts(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn parts(&self) -> Vec<(&'static str, String)> {
         let mut parts = vec![("", self.kernel.to_owned())];
         parts.extend(self.dtype.map(|dtype| ("", dtype.to_owned())));
         let axes = self.axes.iter();
@@ -618,7 +617,7 @@ impl Series<'_> {
 }
 
 /// Groups records by series, in order of first appearance.
-pub fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
+pub(crate) fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
     let mut groups: Vec<(Series<'_>, Vec<&Record>)> = Vec::new();
     for record in records {
         let series = record.series();

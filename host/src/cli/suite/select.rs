@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::{ALL, COMMON, List, Study, Suite, Workloads, has_axis};
 use crate::cli::Failure;
-use crate::cli::lists::{MAX_THREADS, each_once, whole};
+use crate::cli::option_values::{MAX_THREADS, each_once, whole};
 use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Value, Workload};
 
