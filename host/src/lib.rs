@@ -11,9 +11,12 @@ pub mod cli;
 pub mod kernels;
 
 pub use ridgepoint_harness::{
-    ceilings, check, compare, driver, embedded, launch, links, measure, model, prelude, profile,
-    report, standalone, study, sweep, table, trace, vector, workload,
+    ceilings, compare, driver, embedded, launch, measure, model, prelude, profile, report, sweep,
+    table, trace, vector, workload,
 };
+/// The command's: they change without notice.
+#[doc(hidden)]
+pub use ridgepoint_harness::{check, links, standalone, study};
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,
 /// whose kernels are in this PTX.

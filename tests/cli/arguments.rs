@@ -292,18 +292,8 @@ fn numeric_options(command: &str) -> Vec<String> {
 #[test]
 fn every_number_is_read_alike() {
     let mut count = 0;
-    for command in [
-        "roofline",
-        "norm",
-        "dispatch",
-        "pipeline",
-        "power",
-        "ceilings",
-        "links",
-        "occupancy",
-        "check",
-        "compare",
-    ] {
+    for command in crate::help::commands() {
+        let command = command.as_str();
         for option in numeric_options(command) {
             count += 1;
             for value in ["", "-1", "NaN", "ten", "99999999999999999999999"] {

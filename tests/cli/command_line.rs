@@ -5,8 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ridgepoint::table;
-
 /// Small enough to take no time, and a size that is no multiple of anything.
 const SMALL: [&str; 6] = ["--device", "cpu", "--n", "1001", "--k", "1,2,50"];
 
@@ -339,46 +337,6 @@ fn every_column_is_told_of() {
     let untold = |name: &&str| !page.contains(&format!("`{name}`"));
     let untold: Vec<&str> = header.split(',').filter(untold).collect();
     assert!(untold.is_empty(), "docs/measuring.md lacks {untold:?}");
-}
-
-/// Columns that say what was launched: by these `compare` tells rows apart.
-const LAUNCHED: [&str; 9] = [
-    "k", "kernel", "dtype", "n", "vector", "ilp", "block", "grid", "cache",
-];
-/// Fields of JSON that no CSV has.
-const OF_JSON: [&str; 1] = ["samples_clock_hz"];
-
-/// Names that are new in one list of names.
-fn unknown<'a>(names: impl Iterator<Item = &'a str>, known: impl Fn(&str) -> bool) -> Vec<&'a str> {
-    names.filter(|name| !known(name)).collect()
-}
-
-/// A column that `COLUMNS` lacks would be part of what was launched, and a field that `report/columns.rs` lacks would
-/// be in JSON alone.
-#[test]
-fn a_column_is_in_every_list_of_columns() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let outputs = [at("a.csv"), at("a.json")].join(",");
-    let output = roofline(&[&SMALL[..], &["--output", &outputs]].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
-    let read = |name| fs::read_to_string(at(name)).expect("written");
-    let csv = read("a.csv");
-    let header: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
-    let is_known = |name: &str| LAUNCHED.contains(&name) || table::is_outcome(name);
-    assert_eq!(unknown(header.iter().copied(), is_known), [""; 0]);
-    assert_eq!(
-        unknown(["ai", "threads"].into_iter(), is_known),
-        ["threads"]
-    );
-
-    let json: serde_json::Value = serde_json::from_str(&read("a.json")).expect("JSON");
-    let fields = json["rows"][0].as_object().expect("a row");
-    let is_known = |name: &str| OF_JSON.contains(&name) || header.contains(&name);
-    assert_eq!(
-        unknown(fields.keys().map(String::as_str), is_known),
-        [""; 0]
-    );
 }
 
 #[test]

@@ -23,23 +23,30 @@ fn help(words: &[&str]) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-fn names(all: &str) -> Vec<&str> {
+/// The names of all commands.
+pub(crate) fn commands() -> Vec<String> {
+    let all = help(&[]);
     let (_, commands) = all.split_once("Commands:\n").expect("commands");
     let commands = commands.lines().take_while(|line| line.starts_with("  "));
     let names = commands.filter(|line| !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next());
-    names.filter(|name| *name != "help").collect()
+    let names: Vec<_> = names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect();
+    assert!(names.len() >= 20, "{names:?}");
+    names
 }
 
 #[test]
 fn the_help_of_every_command_is_as_it_was_reviewed() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/help");
     let is_blessed = env::var_os("RIDGEPOINT_BLESS").is_some();
-    let all = help(&[]);
-    let names = names(&all);
-    assert!(names.len() >= 20, "{names:?}");
-    let texts = names.iter().map(|name| (*name, help(&[name])));
-    let texts = texts.chain([("ridgepoint", all.clone())]);
+    let texts = commands().into_iter().map(|name| {
+        let text = help(&[&name]);
+        (name, text)
+    });
+    let texts = texts.chain([("ridgepoint".to_owned(), help(&[]))]);
     let mut files = BTreeSet::new();
     for (name, text) in texts {
         let path = folder.join(format!("{name}.txt"));

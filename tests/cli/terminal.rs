@@ -97,6 +97,25 @@ fn folder() -> tempfile::TempDir {
 const SAXPY: &str = "nvcc.ptx saxpy --grid 4 --block 256 --arg i32:1024 --arg f32:2.5 \
                      --arg 'f32[1024]=random' --arg 'f32[1024]=ones'";
 
+/// Commands whose text is for programs, or is a single line.
+const WITHOUT_TEXT: [&str; 4] = ["chart", "completions", "man", "new"];
+
+#[test]
+fn every_command_with_text_is_typed() {
+    let lines = lines();
+    let typed: Vec<_> = lines
+        .iter()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let untyped =
+        |name: &String| !typed.contains(&name.as_str()) && !WITHOUT_TEXT.contains(&name.as_str());
+    let untyped: Vec<_> = crate::help::commands()
+        .into_iter()
+        .filter(untyped)
+        .collect();
+    assert_eq!(untyped, [""; 0], "`lines` has no line of these");
+}
+
 /// Each command as people type it, with a table or text of its own.
 fn lines() -> Vec<String> {
     let lines = [

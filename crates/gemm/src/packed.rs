@@ -15,7 +15,7 @@ const ALIGN: usize = 128;
 /// The alignment that tensor maps ask of the beginning of a matrix, and of the distance of its rows, in bytes.
 const MAP_ALIGN: usize = 16;
 /// Blocks along x: enough to fill a GPU. Each takes several rows.
-const MOST_BLOCKS: usize = 4096;
+const MAX_BLOCKS: usize = 4096;
 
 /// The signature of [`pack`](gemm_kernels::pack::pack).
 struct Pack<U>(PhantomData<U>);
@@ -73,10 +73,8 @@ impl<'a, T: Element> Packed<'a, T> {
             pitch: from.pitch as u32,
             copy_pitch: pitch as u32,
         };
-        let mut config = LaunchConfig::blocks(
-            rows.div_ceil(ROWS as usize).min(MOST_BLOCKS) as u64,
-            THREADS,
-        );
+        let mut config =
+            LaunchConfig::blocks(rows.div_ceil(ROWS as usize).min(MAX_BLOCKS) as u64, THREADS);
         config.grid[1] = columns.div_ceil(COLUMNS as usize) as u64;
         let kernel = match size_of::<T>() {
             1 => Kernel::Bytes1(device.prepare(pack::pack_1::entry().with_signature(), config)?),

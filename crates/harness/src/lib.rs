@@ -4,22 +4,28 @@
 //! A [`Workload`](workload::Workload) says what is launched at a point of its axes; a [`Sweep`](sweep::Sweep)
 //! measures points and returns [`Record`](sweep::Record)s; [`report`] writes them and [`compare`] reads them
 //! back. The library never prints, and asks for PTX where it opens a device.
+//!
+//! What the documentation does not show is the command's: it changes without notice.
 
 // They panic where a stream takes nothing more.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod ceilings;
+#[doc(hidden)]
 pub mod check;
 pub mod compare;
 pub mod embedded;
 pub mod kernels;
+#[doc(hidden)]
 pub mod links;
 pub mod measure;
 pub mod model;
 pub mod prelude;
 pub mod profile;
 pub mod report;
+#[doc(hidden)]
 pub mod standalone;
+#[doc(hidden)]
 pub mod study;
 pub mod sweep;
 pub mod table;

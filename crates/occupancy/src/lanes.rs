@@ -2,38 +2,66 @@
 
 use crate::ComputeCapability;
 
-/// Arithmetic that a multiprocessor has so many lanes for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
+/// Generates [`Arithmetic`], and what a row of `capabilities.rs` may say, of the kinds of arithmetic that a multiprocessor has
+/// so many lanes for.
+macro_rules! arithmetic {
+    ($($(#[$doc:meta])* $variant:ident = $field:ident;)*) => {
+        /// Arithmetic that a multiprocessor has so many lanes for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Arithmetic {
+            $($(#[$doc])* $variant,)*
+        }
+
+        /// What is known of the multiprocessors of a capability: 0 for what is not.
+        #[derive(Clone, Copy)]
+        pub(crate) struct Facts {
+            pub(crate) warps: u32,
+            pub(crate) blocks: u32,
+            /// Shared memory, where the cache gives it all that it can.
+            pub(crate) shared_kib: u32,
+            /// Multiprocessors of a GPU.
+            pub(crate) multiprocessors: u32,
+            $($(#[$doc])* pub(crate) $field: u32,)*
+        }
+
+        impl Facts {
+            pub(crate) const UNKNOWN: Facts = Facts {
+                warps: 0,
+                blocks: 0,
+                shared_kib: 0,
+                multiprocessors: 0,
+                $($field: 0,)*
+            };
+
+            fn lanes(self, arithmetic: Arithmetic) -> u32 {
+                match arithmetic {
+                    $(Arithmetic::$variant => self.$field,)*
+                }
+            }
+        }
+    };
+}
+
+arithmetic! {
     /// Add, multiply, multiply-add of `f32`.
-    F32,
+    F32 = f32;
     /// Add, multiply, multiply-add of `f64`.
-    F64,
+    F64 = f64;
     /// The same of `f16` in pairs.
-    F16x2,
+    F16x2 = f16x2;
     /// The same of `bf16` in pairs.
-    Bf16x2,
+    Bf16x2 = bf16x2;
     /// Multiply and multiply-add of 32-bit integers.
-    I32,
+    I32 = i32;
     /// Reciprocal, square root, logarithm, exponential, sine of `f32`, approximate.
-    Special,
+    Special = special;
 }
 
 impl ComputeCapability {
-    /// Results per clock of a multiprocessor: the table "Throughput of Native Arithmetic Instructions"
-    /// of NVIDIA's CUDA C++ Programming Guide. `None` for what is not known.
+    /// Results per clock of a multiprocessor. `None` for what is not known.
     pub fn lanes(self, arithmetic: Arithmetic) -> Option<u32> {
-        Some(match (arithmetic, (self.major(), self.minor())) {
-            (Arithmetic::F32, (7, 0 | 2 | 5) | (8, 0)) => 64,
-            (Arithmetic::F32, (8, 6 | 7 | 9) | (9, 0) | (10, 0 | 3) | (12, _)) => 128,
-            (Arithmetic::F64, (7, 0 | 2) | (8, 0)) => 32,
-            (Arithmetic::F64, (9, 0) | (10, 0)) => 64,
-            (Arithmetic::F64, (7, 5) | (8, 6 | 7 | 9) | (10, 3) | (12, _)) => 2,
-            (Arithmetic::F16x2, (7, 0 | 2 | 5)) | (Arithmetic::Bf16x2, (8, 0)) => 128,
-            (Arithmetic::F16x2, (8 | 9, 0)) | (Arithmetic::Bf16x2, (9, 0)) => 256,
-            (Arithmetic::I32, (7..=9, _)) => 64,
-            (Arithmetic::Special, (7..=9, _)) => 16,
-            _ => return None,
-        })
+        let lanes = self.facts().lanes(arithmetic);
+        (lanes > 0).then_some(lanes)
     }
 }

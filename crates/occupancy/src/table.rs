@@ -1,8 +1,9 @@
-//! The limits of each compute capability.
+//! Compute capabilities, and the limits of each.
 
 use std::fmt;
 
 use crate::OccupancyError;
+use crate::lanes::Facts;
 
 const KIB: u32 = 1024;
 
@@ -13,22 +14,58 @@ pub struct ComputeCapability {
     minor: u32,
 }
 
+impl Facts {
+    const fn has_limits(self) -> bool {
+        self.warps > 0
+    }
+}
+
+macro_rules! rows {
+    ($($name:ident = $number:literal [$($architecture:tt)*] { $($field:ident: $value:literal),* })*) => {
+        #[allow(clippy::needless_update, reason = "a row may leave nothing out")]
+        const ROWS: &[(u32, Facts)] = &[
+            $(($number, Facts { $($field: $value,)* ..Facts::UNKNOWN }),)*
+        ];
+    };
+}
+
+crate::capabilities!(rows);
+
+const WITH_LIMITS: usize = {
+    let (mut index, mut count) = (0, 0);
+    while index < ROWS.len() {
+        count += ROWS[index].1.has_limits() as usize;
+        index += 1;
+    }
+    count
+};
+
 impl ComputeCapability {
     /// Every capability whose limits are known, ascending.
-    pub const ALL: [ComputeCapability; 12] = [
-        ComputeCapability::new(7, 0),
-        ComputeCapability::new(7, 2),
-        ComputeCapability::new(7, 5),
-        ComputeCapability::new(8, 0),
-        ComputeCapability::new(8, 6),
-        ComputeCapability::new(8, 7),
-        ComputeCapability::new(8, 9),
-        ComputeCapability::new(9, 0),
-        ComputeCapability::new(10, 0),
-        ComputeCapability::new(10, 3),
-        ComputeCapability::new(12, 0),
-        ComputeCapability::new(12, 1),
-    ];
+    pub const ALL: [ComputeCapability; WITH_LIMITS] = {
+        let mut all = [ComputeCapability::new(0, 0); WITH_LIMITS];
+        let (mut index, mut count) = (0, 0);
+        while index < ROWS.len() {
+            if ROWS[index].1.has_limits() {
+                all[count] = ComputeCapability::from_arch(ROWS[index].0);
+                count += 1;
+            }
+            index += 1;
+        }
+        all
+    };
+
+    /// Its row.
+    pub(crate) const fn facts(self) -> Facts {
+        let mut index = 0;
+        while index < ROWS.len() {
+            if ROWS[index].0 == self.major * 10 + self.minor && self.minor < 10 {
+                return ROWS[index].1;
+            }
+            index += 1;
+        }
+        Facts::UNKNOWN
+    }
 
     /// The capability `major.minor`.
     pub const fn new(major: u32, minor: u32) -> Self {
@@ -45,36 +82,12 @@ impl ComputeCapability {
         self.minor
     }
 
-    /// The multiprocessors of a GPU that has it; none where it is not in the table.
-    ///
-    /// | capability | GPU | multiprocessors |
-    /// |---|---|---|
-    /// | 7.0 | V100 | 80 |
-    /// | 7.2 | AGX Xavier | 8 |
-    /// | 7.5 | T4 | 40 |
-    /// | 8.0 | A100 | 108 |
-    /// | 8.6 | A40 | 84 |
-    /// | 8.7 | AGX Orin | 16 |
-    /// | 8.9 | L40S | 142 |
-    /// | 9.0 | H100, H200 | 132 |
-    /// | 10.0, 10.3 | B200, B300 | 148 |
-    /// | 12.0 | RTX 5090 | 170 |
-    /// | 12.1 | GB10 | 48 |
+    /// The multiprocessors of a GPU that has it, such as an H100 of 9.0; none where it is not in the table.
     pub const fn multiprocessors(self) -> Option<u32> {
-        Some(match (self.major, self.minor) {
-            (7, 0) => 80,
-            (7, 2) => 8,
-            (7, 5) => 40,
-            (8, 0) => 108,
-            (8, 6) => 84,
-            (8, 7) => 16,
-            (8, 9) => 142,
-            (9, 0) => 132,
-            (10, 0 | 3) => 148,
-            (12, 0) => 170,
-            (12, 1) => 48,
-            _ => return None,
-        })
+        match self.facts().multiprocessors {
+            0 => None,
+            count => Some(count),
+        }
     }
 
     /// The name of its architecture: `sm_90`.
@@ -126,53 +139,31 @@ pub struct Multiprocessor {
 impl Multiprocessor {
     /// The limits of a compute capability.
     ///
-    /// | capability | warps | blocks | shared KiB | shared KiB per block | reserved KiB per block |
-    /// |---|---|---|---|---|---|
-    /// | 7.0, 7.2 | 64 | 32 | 96 | 96 | 0 |
-    /// | 7.5 | 32 | 16 | 64 | 64 | 0 |
-    /// | 8.0 | 64 | 32 | 164 | 163 | 1 |
-    /// | 8.6 | 48 | 16 | 100 | 99 | 1 |
-    /// | 8.7 | 48 | 16 | 164 | 163 | 1 |
-    /// | 8.9 | 48 | 24 | 100 | 99 | 1 |
-    /// | 9.0, 10.0, 10.3 | 64 | 32 | 228 | 227 | 1 |
-    /// | 12.0, 12.1 | 48 | 24 | 100 | 99 | 1 |
-    ///
     /// All have 65,536 registers in 4 partitions, given to warps in units of 256, at most 255 a
     /// thread, and blocks of up to 1024 threads. Shared memory comes in units of 256 bytes on 7.x
-    /// and of 128 since.
-    ///
-    /// Sources: "Technical Specifications per Compute Capability" in the CUDA C++ Programming Guide
-    /// (11 for 7.0 and 7.2, 13 for the others), and `cuda_occupancy.h` of CUDA 13 for the units,
-    /// the partitions and the blocks, and for 10.3 and 12.1.
+    /// and of 128 since, of which a block takes 1 KiB more than it asks for (`cuda_occupancy.h` of CUDA 13).
     ///
     /// # Errors
     /// The capability is not in the table.
     pub fn of(capability: ComputeCapability) -> Result<Multiprocessor, OccupancyError> {
-        let (max_warps, max_blocks, shared_kib) = match (capability.major, capability.minor) {
-            (7, 0 | 2) => (64, 32, 96),
-            (7, 5) => (32, 16, 64),
-            (8, 0) => (64, 32, 164),
-            (8, 6) => (48, 16, 100),
-            (8, 7) => (48, 16, 164),
-            (8, 9) => (48, 24, 100),
-            (9, 0) | (10, 0 | 3) => (64, 32, 228),
-            (12, 0 | 1) => (48, 24, 100),
-            _ => return Err(OccupancyError::UnknownCapability(capability)),
-        };
+        let facts = capability.facts();
+        if !facts.has_limits() {
+            return Err(OccupancyError::UnknownCapability(capability));
+        }
         let (reserved_kib, shared_unit_bytes) = if capability.major < 8 {
             (0, 256)
         } else {
             (1, 128)
         };
         Ok(Multiprocessor {
-            max_warps,
-            max_blocks,
+            max_warps: facts.warps,
+            max_blocks: facts.blocks,
             registers: 64 * KIB,
-            shared_bytes: shared_kib * KIB,
+            shared_bytes: facts.shared_kib * KIB,
             max_threads_per_block: 1024,
             max_registers_per_thread: 255,
             max_registers_per_block: 64 * KIB,
-            max_shared_bytes_per_block: (shared_kib - reserved_kib) * KIB,
+            max_shared_bytes_per_block: (facts.shared_kib - reserved_kib) * KIB,
             reserved_shared_bytes_per_block: reserved_kib * KIB,
             register_unit: 256,
             partitions: 4,

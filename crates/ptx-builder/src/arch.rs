@@ -7,75 +7,61 @@ use std::str::FromStr;
 use crate::CudaBuilderError;
 
 macro_rules! arches {
-    ($($(#[$attribute:meta])? $variant:ident = $number:literal $suffix:literal;)*) => {
+    ($($name:ident = $number:literal [$($variant:ident $suffix:literal),*] { $($fact:tt)* })*) => {
         /// A GPU architecture, named by its compute capability without the dot.
         ///
         /// PTX built for one without a suffix runs on it and on every later one; for one with `f` on it
         /// and on later ones of the same major number; for one with `a` on it alone. In exchange these
         /// have instructions that the plain one lacks, most of them of the tensor cores.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum NvvmArch {
-            $(
+            $($(
                 #[doc = concat!("`sm_", stringify!($number), $suffix, "`")]
-                $(#[$attribute])?
                 $variant,
-            )*
+            )*)*
         }
 
         impl NvvmArch {
             /// Every architecture that can be built for, ascending.
-            pub const ALL: &[NvvmArch] = &[$(NvvmArch::$variant),*];
+            pub const ALL: &[NvvmArch] = &[$($(NvvmArch::$variant,)*)*];
 
             /// The compute capability times ten: 90 for 9.0.
             pub fn number(self) -> u32 {
                 match self {
-                    $(NvvmArch::$variant => $number,)*
+                    $($(NvvmArch::$variant => $number,)*)*
                 }
             }
 
             fn suffix(self) -> &'static str {
                 match self {
-                    $(NvvmArch::$variant => $suffix,)*
+                    $($(NvvmArch::$variant => $suffix,)*)*
                 }
             }
         }
+
+        /// Every capability that kernels may ask for: also those that Rust-CUDA builds for and rustc does not, as they are
+        /// long supported.
+        const NAMED: &[u32] = &[$($number),*];
     };
 }
 
-arches! {
-    Compute70 = 70 "";
-    Compute72 = 72 "";
-    Compute75 = 75 "";
-    Compute80 = 80 "";
-    Compute86 = 86 "";
-    Compute87 = 87 "";
-    Compute88 = 88 "";
-    Compute89 = 89 "";
-    #[default]
-    Compute90 = 90 "";
-    Compute90a = 90 "a";
-    Compute100 = 100 "";
-    Compute100f = 100 "f";
-    Compute100a = 100 "a";
-    Compute101 = 101 "";
-    Compute101f = 101 "f";
-    Compute101a = 101 "a";
-    Compute103 = 103 "";
-    Compute103f = 103 "f";
-    Compute103a = 103 "a";
-    Compute110 = 110 "";
-    Compute110f = 110 "f";
-    Compute110a = 110 "a";
-    Compute120 = 120 "";
-    Compute120f = 120 "f";
-    Compute120a = 120 "a";
-    Compute121 = 121 "";
-    Compute121f = 121 "f";
-    Compute121a = 121 "a";
+occupancy::capabilities!(arches);
+
+impl Default for NvvmArch {
+    /// `sm_90`
+    fn default() -> Self {
+        NvvmArch::Compute90
+    }
 }
 
-/// What Rust-CUDA builds for and rustc does not: kernels may ask for them, as they are long supported.
-const PAST: [u32; 8] = [35, 37, 50, 52, 53, 60, 61, 62];
+/// Those of [`NAMED`] that nothing is built for.
+fn past() -> impl Iterator<Item = u32> {
+    let is_built = |number: &u32| NvvmArch::ALL.iter().any(|it| it.number() == *number);
+    NAMED
+        .iter()
+        .copied()
+        .filter(move |number| !is_built(number))
+}
 
 impl NvvmArch {
     /// [`NvvmArch::number`] under Rust-CUDA's name.
@@ -91,7 +77,7 @@ impl NvvmArch {
     /// Every `target_feature` that a kernel has which is built for this one: those of all plain
     /// architectures up to it and its own; with `a` also those of its family (`f`), up to it.
     pub fn all_target_features(&self) -> Vec<String> {
-        let past = PAST.map(|number| format!("compute_{number}"));
+        let past = past().map(|number| format!("compute_{number}"));
         let here = NvvmArch::ALL
             .iter()
             .filter(|other| match other.suffix() {
@@ -102,14 +88,14 @@ impl NvvmArch {
                 _ => *other == self,
             })
             .map(NvvmArch::target_feature);
-        past.into_iter().chain(here).collect()
+        past.chain(here).collect()
     }
 
     /// The `target_feature` of every architecture.
     pub(crate) fn known_target_features() -> impl Iterator<Item = String> {
-        let past = PAST.map(|number| format!("compute_{number}"));
+        let past = past().map(|number| format!("compute_{number}"));
         let all = NvvmArch::ALL.iter().map(NvvmArch::target_feature);
-        past.into_iter().chain(all)
+        past.chain(all)
     }
 
     /// Whether it has no suffix.

@@ -20,6 +20,7 @@ pub enum Verdict {
 
 /// One thing that `ptxas` refuses a PTX file for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Complaint {
     /// The line of the file, from 1, where it names one.
     pub line: Option<u32>,

@@ -99,6 +99,7 @@ pub(crate) fn watch_for_tools() {
 
 /// A tool that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NoTool {
     /// The tool.
     pub tool: Tool,

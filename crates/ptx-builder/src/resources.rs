@@ -67,6 +67,7 @@ pub struct KernelResources {
 
 /// Constant memory in one bank: parameters of the launch are in bank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ConstantBank {
     /// The bank, as in `cmem[0]`.
     pub bank: u32,
@@ -76,6 +77,7 @@ pub struct ConstantBank {
 
 /// Theoretical occupancy at one size of block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BlockOccupancy {
     /// Threads of a block.
     pub block_threads: u32,

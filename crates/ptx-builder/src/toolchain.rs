@@ -41,6 +41,7 @@ const AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
 
 /// A compiler that can build PTX, with its cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Toolchain {
     /// The compiler.
     pub rustc: PathBuf,
@@ -118,6 +119,7 @@ impl fmt::Display for Toolchain {
 
 /// Something that was looked at and will not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rejection {
     /// The compiler's path.
     pub what: String,

@@ -9,7 +9,7 @@
 //! ```
 
 macro_rules! capabilities {
-    ($($variant:ident = $number:literal;)*) => {
+    ($($variant:ident = $number:literal [$($architecture:tt)*] { $($fact:tt)* })*) => {
         /// A compute capability, ascending. Of an architecture with a suffix (`sm_90a`) it is that
         /// without.
         ///
@@ -24,14 +24,10 @@ macro_rules! capabilities {
         ///         _ => 2,
         ///     }
         /// }
-        /// # use ComputeCapability::*;
-        /// # let older = [
-        /// #     Compute35, Compute37, Compute50, Compute52, Compute53, Compute60, Compute61, Compute62, Compute70,
-        /// #     Compute72, Compute75, Compute80, Compute86, Compute87, Compute88, Compute89,
-        /// # ];
-        /// # let newer = [Compute100, Compute101, Compute103, Compute110, Compute120, Compute121];
-        /// # assert!(older.is_sorted() && older.iter().all(|&it| stages(it) == 2));
-        /// # assert!(newer.is_sorted() && newer.iter().all(|&it| stages(it) == 6));
+        /// # let here = ComputeCapability::Compute90;
+        /// # for &it in ComputeCapability::ALL.iter().filter(|it| **it != here) {
+        /// #     assert_eq!(stages(it), if it < here { 2 } else { 6 });
+        /// # }
         /// assert_eq!(stages(ComputeCapability::from_cuda_arch_env()), 4); // On the host it is 9.0.
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +41,7 @@ macro_rules! capabilities {
 
         impl ComputeCapability {
             /// Every capability that has a name here, ascending. `as u32` is ten times its number: 90 for
-            /// 9.0. The limits of those that have published ones are in `occupancy::Multiprocessor::of`.
+            /// 9.0.
             pub const ALL: &[ComputeCapability] = &[$(ComputeCapability::$variant),*];
         }
 
@@ -58,31 +54,7 @@ macro_rules! capabilities {
     };
 }
 
-capabilities! {
-    Compute35 = 35;
-    Compute37 = 37;
-    Compute50 = 50;
-    Compute52 = 52;
-    Compute53 = 53;
-    Compute60 = 60;
-    Compute61 = 61;
-    Compute62 = 62;
-    Compute70 = 70;
-    Compute72 = 72;
-    Compute75 = 75;
-    Compute80 = 80;
-    Compute86 = 86;
-    Compute87 = 87;
-    Compute88 = 88;
-    Compute89 = 89;
-    Compute90 = 90;
-    Compute100 = 100;
-    Compute101 = 101;
-    Compute103 = 103;
-    Compute110 = 110;
-    Compute120 = 120;
-    Compute121 = 121;
-}
+occupancy::capabilities!(capabilities);
 
 /// The capability that the builder names, or its default on the host.
 const HERE: ComputeCapability = from_number(match option_env!("CUDA_ARCH") {

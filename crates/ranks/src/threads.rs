@@ -32,6 +32,7 @@ use crate::rank::Rank;
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError<E> {
     /// The ranks did not come together.
     #[error(transparent)]

@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use super::Failure;
 use super::console::Console;
 use super::interrupt::Interrupt;
-use super::lists::whole;
-use super::shared::Program;
+use super::option_values::whole;
+use super::workload_commands::Program;
 use crate::compare::Table;
 
 #[derive(Args)]

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, element_count, refuse_without_effect, whole};
+use super::option_values::{MAX_RUNS, element_count, refuse_without_effect, whole};
 use super::output::{open_whole, or_standard, target};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
@@ -17,7 +17,6 @@ use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
     /// limits)
@@ -29,7 +28,7 @@ pub(super) struct Arguments {
     n: Option<u64>,
 
     /// Number of timed launches of each point [default: 10; emulator: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MAX_RUNS))]
     runs: Option<u32>,
 
     /// Files to write the rows to, besides the table, replacing existing ones; - is standard output. The file

@@ -4,39 +4,38 @@ use std::sync::Mutex;
 
 use clap::Args;
 
-use super::lists::{MOST_ROUNDS, each_once, whole};
+use super::option_values::{MAX_ROUNDS, each_once, whole};
 use super::ranked::{Places, locked};
-use super::study::{Common, Rows, study_failure};
-use super::{Failure, modes};
+use super::study_options::{Common, Rows, study_failure};
+use super::{Failure, study_modes};
 use crate::report::counted;
 use crate::study::Rounds;
 use crate::study::devices::{Collective, CollectiveRow, Collectives, Team};
 
 /// More than any GPU has memory for.
-const MOST_BYTES: u64 = 1 << 40;
+const MAX_BYTES: u64 = 1 << 40;
 /// Each eight times the one before, from 8 bytes on.
 const SIZES: u32 = 11;
 const SIZES_EMULATED: u32 = 5;
 /// Bytes that an iteration may take for a tenth of a millisecond; fewer are repeated more often.
 const BYTES_A_ROUND: u64 = 1 << 31;
-const MOST_ITERATIONS: u64 = 100;
-const LEAST_ITERATIONS: u64 = 5;
+const MAX_ITERATIONS: u64 = 100;
+const MIN_ITERATIONS: u64 = 5;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Which collectives
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::collective(),
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = study_modes::collective(),
           default_value = "all-reduce,all-gather,reduce-scatter,broadcast")]
     collective: Vec<Collective>,
 
     /// Bytes of the larger array of a device, such as 8,2^20,2^30 [default: 2^3 to 2^33; emulator: 2^3 to 2^15]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u64>(1..=MOST_BYTES))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u64>(1..=MAX_BYTES))]
     bytes: Vec<u64>,
 
     /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 9,
-          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+          value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
@@ -102,7 +101,7 @@ impl Arguments {
     }
 
     fn rounds(&self, bytes: u64) -> Rounds {
-        let iterations = (BYTES_A_ROUND / bytes.max(1)).clamp(LEAST_ITERATIONS, MOST_ITERATIONS);
+        let iterations = (BYTES_A_ROUND / bytes.max(1)).clamp(MIN_ITERATIONS, MAX_ITERATIONS);
         Rounds {
             rounds: self.rounds,
             iterations: iterations as u32,

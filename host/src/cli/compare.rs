@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::console::Console;
 use super::destination::Destination;
 use super::files::Files;
-use super::lists::percent;
 use super::measure::Effort;
+use super::option_values::percent;
 use super::output::{formats, open_whole, target};
-use super::shared::Program;
-use super::{Failure, against, printed, streams};
+use super::workload_commands::Program;
+use super::{Failure, against, row_format, streams};
 use crate::compare::{
     Change, Comparison, Devices, Merge, MergeOutput, Reason, Rules, Table, Verdict,
 };
@@ -21,7 +21,7 @@ use crate::report::{Format, comparison_text, counted};
 
 // Clap does not fold the line.
 #[derive(Args)]
-#[command(allow_negative_numbers = true, override_usage = USAGE)]
+#[command(override_usage = USAGE)]
 pub(super) struct Arguments {
     /// Rows of the earlier run, CSV or JSON; - is standard input [default: measure now, and compare with the
     /// baseline]
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     effort: Effort,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 const USAGE: &str = "ridgepoint compare [OPTIONS] [BEFORE] [AFTER]

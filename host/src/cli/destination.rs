@@ -189,9 +189,9 @@ impl Drop for Beside {
 /// The file that a name leads to through symbolic links, by its path from the root. It need not exist.
 pub(super) fn followed(path: &Path) -> PathBuf {
     /// As many as Linux follows.
-    const MOST_LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_path_buf();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = match folder.as_os_str().is_empty() {
             true => Path::new("."),

@@ -3,15 +3,15 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::{Failure, printed};
+use super::{Failure, row_format};
 use crate::driver::{Device, DeviceProperties, GpuProperties, Limits, gpus};
 use crate::kernels::embedded_ptx;
-use crate::model::{Datasheet, Limit, Precision, Roofs};
+use crate::model::{Board, Limit, Precision, Roofs};
 
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// A device, for programs. What the emulator has none of is empty.
@@ -137,14 +137,16 @@ fn of_gpu(facts: &DeviceProperties, gpu: &GpuProperties) -> Vec<(String, String)
         ("L2 cache", format!("{} MiB", gpu.l2_bytes >> 20)),
     ];
     let rows = rows.map(|(name, value)| (name.to_owned(), value));
-    let sheet = Datasheet::of(&facts.name).map(|sheet| {
-        let peaks = [Precision::F32, Precision::F64, Precision::F16x2];
-        let peaks = peaks.map(|it| format!("{} {}", it.name(), sheet.peak(it)));
+    let sheet = Board::of(&facts.name).map(|board| {
+        let peaks = Precision::ALL.into_iter().filter_map(|precision| {
+            let peak = board.peak(precision)?;
+            Some(format!(", {} {peak}", precision.name()))
+        });
         let value = format!(
-            "{}: memory {}, {}",
-            sheet.product,
-            sheet.memory,
-            peaks.join(", ")
+            "{}: memory {}{}",
+            board.product,
+            board.memory,
+            peaks.collect::<String>()
         );
         ("data sheet".to_owned(), value)
     });

@@ -3,23 +3,22 @@
 use clap::Args;
 
 use super::Failure;
-use super::lists::{MOST_ROUNDS, whole};
-use super::study::{Common, study_failure};
+use super::option_values::{MAX_ROUNDS, whole};
+use super::study_options::{Common, study_failure};
 use crate::study::{Rounds, dispatch};
 
 /// A graph has a node for each.
-const MOST_LAUNCHES: u64 = 10_000;
+const MAX_LAUNCHES: u64 = 10_000;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Launches in the loop [default: 500; emulator: 50]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_LAUNCHES))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MAX_LAUNCHES))]
     launches: Option<u32>,
 
     /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 21,
-          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+          value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]

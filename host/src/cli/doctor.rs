@@ -4,13 +4,13 @@ use clap::Args;
 use doctor::Part;
 use serde::Serialize;
 
-use super::{Failure, printed};
+use super::{Failure, row_format};
 use crate::trace::SHOWS_RANGES_TO_PROFILERS;
 
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// A tool or a library.

@@ -9,8 +9,8 @@ use clap::{CommandFactory, Parser};
 use super::colours;
 use super::explain;
 use super::failure::{self, Failure, STATUSES};
-use super::shared::{Command, Program};
 use super::suite::{COMMON, Suite};
+use super::workload_commands::{Command, Program};
 use crate::driver::Embedded;
 use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
@@ -46,7 +46,7 @@ struct Cli {
 /// Its commands and options.
 #[cfg(test)]
 pub(super) fn command() -> clap::Command {
-    Cli::command()
+    super::command::<Cli>()
 }
 
 /// What `ridgepoint::main!` runs: the commands, over these workloads.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
-use super::lists::arch;
+use super::option_values::arch;
 use super::suite::Suite;
-use super::{Failure, driver_failure, printed, streams};
+use super::{Failure, driver_failure, row_format, streams};
 use crate::driver::Emulation;
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
 use crate::report::{kernels_rows, kernels_table};
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     sass: Option<String>,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

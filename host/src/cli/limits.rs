@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::lists::whole;
+use super::option_values::whole;
 use crate::driver::Emulation;
 
 /// More than any warp goes through in years.
-const MOST_STEPS: u64 = 1 << 40;
+const MAX_STEPS: u64 = 1 << 40;
 /// A year.
-const MOST_SECONDS: u64 = 365 * 24 * 60 * 60;
+const MAX_SECONDS: u64 = 365 * 24 * 60 * 60;
 
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct Arguments {
     /// Maximum number of steps of a warp on the emulator: basic blocks of instructions
-    #[arg(long, value_name = "COUNT", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=MOST_STEPS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=MAX_STEPS))]
     pub(super) max_steps: u64,
 
     /// Seconds after which a launch on the emulator is ended
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = whole::<u64>(1..=MOST_SECONDS))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = whole::<u64>(1..=MAX_SECONDS))]
     pub(super) time_limit: u64,
 }
 

@@ -7,9 +7,9 @@ use clap::Args;
 use super::charts::{ChartFiles, chart_path};
 use super::device_list::DeviceList;
 use super::files::Files;
-use super::lists::{MOST_ROUNDS, whole};
+use super::option_values::{MAX_ROUNDS, whole};
 use super::output::{or_standard, target};
-use super::study::{Rows, silence};
+use super::study_options::{Rows, silence};
 use super::{Failure, driver_failure, tracing};
 use crate::driver::DeviceChoice;
 use crate::links::{LinkDevice, LinkError, LinkPlan, LinkRow, Links};
@@ -19,7 +19,6 @@ use crate::report::{Format, LinksPicture, links_table};
 const EMULATED: u32 = 2;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Devices whose links are measured, such as cuda:0,cuda:1 or cpu:0,cpu:1; all is every GPU, or two emulated devices where there
     /// is none
@@ -31,7 +30,7 @@ pub(super) struct Arguments {
     bytes: Option<u64>,
 
     /// Number of timings of each loop; the median is reported [default: 5; emulator: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: Option<u32>,
 
     /// Files to write the rows to, besides the tables, replacing existing ones; - is standard output. The file

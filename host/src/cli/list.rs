@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::suite::Suite;
-use super::{Failure, printed};
+use super::{Failure, row_format};
 use crate::report::Width;
 use crate::table::{self, Look};
 use crate::workload::{Axis, Workload};
@@ -12,7 +12,7 @@ use crate::workload::{Axis, Workload};
 #[derive(Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// An axis of a workload. One of a workload without axes has none but the workload's name.

@@ -62,14 +62,14 @@ pub(super) fn man(arguments: &ManArguments, mut all: Command) -> Result<(), Fail
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use clap::{Arg, CommandFactory};
+    use clap::Arg;
 
     use super::*;
 
     /// The commands of `ridgepoint` and of `cargo bench --`, all options in their places.
     fn commands() -> Vec<Command> {
         let all = [
-            super::super::Cli::command(),
+            super::super::command::<super::super::Cli>(),
             super::super::harness::command(),
         ];
         let commands = all.into_iter().flat_map(|mut all| {

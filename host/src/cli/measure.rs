@@ -12,11 +12,11 @@ use super::console::{Console, Target as Text};
 use super::destination::{Destination, Unfinished};
 use super::harness::Run;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, whole};
+use super::option_values::{MAX_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
-use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, printed};
+use super::workload_commands::Program;
+use super::{Failure, command_line, driver_failure, row_format};
 use crate::ceilings::cache_path;
 use crate::compare::{Comparison, Rules, Table};
 use crate::driver::DeviceChoice;
@@ -29,7 +29,6 @@ use crate::workload::Bench;
 pub(super) const TOLERANCE: f64 = 3.0;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Measure workloads whose names contain this
     #[arg(default_value = "", hide_default_value = true)]
@@ -39,7 +38,7 @@ pub(super) struct Arguments {
     effort: Effort,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// What is measured, and how often.
@@ -54,7 +53,7 @@ pub(super) struct Effort {
     device: DeviceChoice,
 
     /// Number of timed launches of each point
-    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MAX_RUNS))]
     runs: u32,
 }
 
@@ -92,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
             Some(format) => {
                 let run = measurement.facts();
                 let rows = records.iter().enumerate();
-                printed::print(rows.map(|(index, record)| run.row(record, format, index)))?;
+                row_format::print(rows.map(|(index, record)| run.row(record, format, index)))?;
             }
             None => console.say(&terminal::measured(&records, &changes, console.width())),
         }

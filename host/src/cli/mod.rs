@@ -1,6 +1,26 @@
 //! The command line: arguments in, library calls, text out.
 
+/// Declares the commands of a command line, a row for each: its help, its arguments, and what it runs.
+macro_rules! commands {
+    ($visibility:vis enum Command, run($($parameter:ident: $type:ty)?);
+     $($(#[$attribute:meta])* $name:ident($arguments:ty), $it:ident => $run:expr;)*) => {
+        #[derive(clap::Subcommand)]
+        $visibility enum Command {
+            $($(#[$attribute])* $name($arguments),)*
+        }
+
+        impl Command {
+            $visibility fn run(self $(, $parameter: $type)?) -> Result<(), Failure> {
+                match self {
+                    $(Command::$name($it) => $run,)*
+                }
+            }
+        }
+    };
+}
+
 mod against;
+mod all_gpus;
 mod ceilings;
 mod chart;
 mod charts;
@@ -9,7 +29,6 @@ mod collectives;
 mod colours;
 mod compare;
 mod console;
-mod described;
 mod destination;
 mod device;
 mod device_list;
@@ -20,41 +39,41 @@ mod files;
 mod harness;
 mod interrupt;
 mod kernels;
+mod launch_options;
 mod limits;
 mod links;
 mod list;
-mod lists;
 mod manual;
 mod measure;
-mod modes;
 mod new;
 mod norm;
 mod occupancy;
+mod option_values;
 mod output;
 mod pipeline;
 mod power;
-mod printed;
 mod profile;
 mod ranked;
 mod roofline;
 mod roofs;
+mod row_format;
 mod run;
-mod several;
-mod shared;
 mod streams;
-mod study;
+mod study_modes;
+mod study_options;
 mod suite;
 mod tracing;
+mod workload_commands;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
-use shared::Program;
+use workload_commands::Program;
 
 use crate::driver::{Embedded, cores, free_host_memory};
 
@@ -69,56 +88,81 @@ struct Cli {
     _colours: colours::Arguments,
 }
 
-#[derive(Subcommand)]
-enum Command {
+commands! {
+    enum Command, run();
     #[command(flatten)]
-    Shared(shared::Command),
+    Shared(workload_commands::Command), it => it.run(Program::Ridgepoint);
     /// Compare ways to normalize a vector: with its norm copied to the host, or kept on the device.
-    Norm(norm::Arguments),
+    Norm(norm::Arguments), it => {
+        let (trace, process) = (&it.common.trace, it.ranked.process()?);
+        trace.around_process(process, it.files(), || norm::run(&it))
+    };
     /// Measure launch overhead, and the cost of each kind of synchronization in a loop.
-    Dispatch(dispatch::Arguments),
+    Dispatch(dispatch::Arguments), it => {
+        let trace = &it.common.trace;
+        trace.around(it.common.files(), || dispatch::run(&it))
+    };
     /// Compute a dominant eigenvalue by power iteration, with blocking or asynchronous checkpoints.
-    Power(power::Arguments),
+    Power(power::Arguments), it => {
+        let (trace, process) = (&it.common.trace, it.ranked.process()?);
+        trace.around_process(process, it.files(), || power::run(&it))
+    };
     /// Measure collectives between devices: NCCL's between GPUs, through the host between emulated devices.
-    Collectives(collectives::Arguments),
+    Collectives(collectives::Arguments), it => {
+        let (trace, process) = (&it.common.trace, it.places.process()?);
+        trace.around_process(process, it.common.files(), || collectives::run(&it))
+    };
     /// Measure how well copies overlap with kernels, for batches that go to the device and back.
-    Pipeline(pipeline::Arguments),
+    Pipeline(pipeline::Arguments), it => {
+        let trace = &it.common.trace;
+        trace.around(it.common.files(), || pipeline::run(&it))
+    };
     /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, bulk copies, atomics,
     /// barriers, latencies.
-    Ceilings(ceilings::Arguments),
+    Ceilings(ceilings::Arguments), it => it.trace.around(it.files(), || ceilings::run(&it));
     /// Measure the links between devices, and to the host: copies, kernels, latency, atomic additions.
-    Links(links::Arguments),
+    Links(links::Arguments), it => it.trace.around(it.files(), || links::run(&it));
     /// Run a kernel of any PTX file on the emulator and check every access.
-    Run(Box<run::Arguments>),
+    Run(Box<run::Arguments>), it => run::run(&it);
     /// Draw the chart of a file of rows: a roofline, or how a study scales with the number of devices.
-    Chart(chart::Arguments),
+    Chart(chart::Arguments), it => it.files().check().and_then(|()| chart::run(&it));
     /// Merge files of rows into one.
-    Merge(compare::MergeArguments),
+    Merge(compare::MergeArguments), it => it.files().check().and_then(|()| compare::run_merge(&it));
     /// List devices, or explain why none was found.
-    Device(device::Arguments),
+    Device(device::Arguments), it => device::run(&it);
     /// List the tools and libraries that are installed, and how to install the missing ones.
-    Doctor(doctor::Arguments),
+    Doctor(doctor::Arguments), it => doctor::run(&it);
     /// Create a package with a kernel, a program that launches it, a test and a benchmark.
-    New(new::Arguments),
+    New(new::Arguments), it => new::run(&it);
     /// Print completions for a shell.
-    Completions(manual::CompletionArguments),
+    Completions(manual::CompletionArguments), it => {
+        manual::completions(&it, command::<Cli>());
+        Ok(())
+    };
     /// Print the manual page of a command, or write all pages to a folder.
-    Man(manual::ManArguments),
+    Man(manual::ManArguments), it => manual::man(&it, command::<Cli>());
 }
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     match parsed::<Cli>(with_lists(env::args_os())) {
-        Ok(cli) => failure::status(check_memory().and_then(|()| run(cli.command))),
+        Ok(cli) => failure::status(check_memory().and_then(|()| cli.command.run())),
         Err(refused) => explain(&refused),
     }
+}
+
+/// A command line of this kind, with the options of the workloads' axes. A number below 0 is a value that is out of range, and no
+/// unknown option.
+fn command<C: CommandFactory>() -> clap::Command {
+    let commands = suite::with_axes(C::command());
+    commands.mut_subcommands(|command| command.allow_negative_numbers(true))
 }
 
 /// The words as a command line of this kind. Help and errors have the colours that the words ask for, as has all
 /// that is written later.
 fn parsed<C: CommandFactory + FromArgMatches>(words: Vec<OsString>) -> Result<C, clap::Error> {
     let choice = colours::choose(colours::asked_for(&words));
-    let mut command = C::command().color(choice);
+    let mut command = command::<C>().color(choice);
     let mut matches = command.try_get_matches_from_mut(words)?;
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
@@ -152,9 +196,9 @@ fn explain(refused: &clap::Error) -> ExitCode {
 /// That there is room for what every command takes. With less, a thread does not begin or the allocator ends the process,
 /// of which neither says why.
 fn check_memory() -> Result<(), Failure> {
-    const LEAST: u64 = 64 << 20;
+    const MIN: u64 = 64 << 20;
     const STACK: u64 = 2 << 20;
-    let least = LEAST + STACK * cores() as u64;
+    let least = MIN + STACK * cores() as u64;
     match free_host_memory() {
         free if free < least => Err(Failure::Failed(format!(
             "{} MiB of memory are free for this process, and a command takes {} MiB at least: raise its limit, as \
@@ -172,45 +216,6 @@ fn command_line() -> Vec<String> {
     words
         .map(|word| word.to_string_lossy().into_owned())
         .collect()
-}
-
-fn run(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::Shared(it) => it.run(Program::Ridgepoint),
-        Command::Collectives(it) => {
-            let (trace, process) = (&it.common.trace, it.places.process()?);
-            trace.around_process(process, it.common.files(), || collectives::run(&it))
-        }
-        Command::Norm(it) => {
-            let (trace, process) = (&it.common.trace, it.ranked.process()?);
-            trace.around_process(process, it.files(), || norm::run(&it))
-        }
-        Command::Dispatch(it) => it
-            .common
-            .trace
-            .around(it.common.files(), || dispatch::run(&it)),
-        Command::Power(it) => {
-            let (trace, process) = (&it.common.trace, it.ranked.process()?);
-            trace.around_process(process, it.files(), || power::run(&it))
-        }
-        Command::Pipeline(it) => it
-            .common
-            .trace
-            .around(it.common.files(), || pipeline::run(&it)),
-        Command::Ceilings(it) => it.trace.around(it.files(), || ceilings::run(&it)),
-        Command::Links(it) => it.trace.around(it.files(), || links::run(&it)),
-        Command::Run(it) => run::run(&it),
-        Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
-        Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),
-        Command::Device(it) => device::run(&it),
-        Command::Doctor(it) => doctor::run(&it),
-        Command::New(arguments) => new::run(&arguments),
-        Command::Completions(it) => {
-            manual::completions(&it, Cli::command());
-            Ok(())
-        }
-        Command::Man(it) => manual::man(&it, Cli::command()),
-    }
 }
 
 fn version() -> &'static str {
@@ -238,7 +243,9 @@ mod tests {
     fn lists_begin_or_end_with_standard_output() {
         let parsed = |line: &str| {
             let words = line.split_whitespace().map(OsString::from);
-            Cli::try_parse_from(with_lists(words)).map(|_| ())
+            command::<Cli>()
+                .try_get_matches_from(with_lists(words))
+                .map(|_| ())
         };
         for line in [
             "ridgepoint roofline --plot -,x.svg",

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::files::Files;
-use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
-use super::study::{Common, Rows, study_failure};
-use super::{Failure, driver_failure, modes, ranked};
+use super::option_values::{Dtype, MAX_ROUNDS, each_once, element_count, whole};
+use super::study_options::{Common, Rows, study_failure};
+use super::{Failure, driver_failure, ranked, study_modes};
 use crate::driver::Device;
 use crate::report::counted;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
@@ -13,11 +13,10 @@ use crate::vector::Real;
 
 /// An iteration of so many elements takes a tenth of a millisecond; fewer are repeated more often.
 const ELEMENTS_A_ROUND: u64 = 1 << 28;
-const MOST_ITERATIONS: u64 = 200;
-const LEAST_ITERATIONS: u64 = 10;
+const MAX_ITERATIONS: u64 = 200;
+const MIN_ITERATIONS: u64 = 10;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Elements in the vector, such as 2^26 [default: 2^10 to 2^28; emulator: 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
@@ -38,7 +37,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = modes::norm(),
+        value_parser = study_modes::norm(),
         default_value = "host,device,fused,graph",
         conflicts_with = "devices"
     )]
@@ -46,7 +45,7 @@ pub(super) struct Arguments {
 
     /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 9,
-          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+          value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
@@ -119,8 +118,8 @@ impl Arguments {
 
     fn rounds(&self, n: u64, is_emulated: bool) -> Rounds {
         let iterations = match is_emulated {
-            true => LEAST_ITERATIONS,
-            false => (ELEMENTS_A_ROUND / n.max(1)).clamp(LEAST_ITERATIONS, MOST_ITERATIONS),
+            true => MIN_ITERATIONS,
+            false => (ELEMENTS_A_ROUND / n.max(1)).clamp(MIN_ITERATIONS, MAX_ITERATIONS),
         };
         Rounds {
             rounds: self.rounds,

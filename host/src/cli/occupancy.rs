@@ -12,8 +12,8 @@ use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{
-    MOST_RUNS, MOST_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
+use super::option_values::{
+    MAX_RUNS, MAX_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
 use super::output::{Outputs, or_standard, target};
 use super::suite::{Study, Suite, Workloads};
@@ -44,7 +44,6 @@ const MEASURED: [&str; 9] = [
 ];
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Compute the theoretical occupancy on these architectures, such as sm_90, without measuring
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch,
@@ -65,7 +64,7 @@ pub(super) struct Arguments {
 
     /// Threads per block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,128,256,512,1024",
-          value_parser = whole::<u32>(1..=MOST_THREADS))]
+          value_parser = whole::<u32>(1..=MAX_THREADS))]
     block: Vec<u32>,
 
     /// Dynamic shared memory per block, such as 48KiB [default: none; when measuring, amounts that leave
@@ -87,7 +86,7 @@ pub(super) struct Arguments {
     max_registers: Vec<MaxRegisters>,
 
     /// Number of timed launches of each point [default: 10; emulator: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MAX_RUNS))]
     runs: Option<u32>,
 
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's

@@ -5,22 +5,21 @@ use kernels_gpu::matmul::TILE;
 
 use super::Failure;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_ROUNDS, each_once, real, refuse_without_effect, whole};
-use super::modes;
-use super::study::{Common, Rows, study_failure};
+use super::option_values::{MAX_ROUNDS, each_once, real, refuse_without_effect, whole};
+use super::study_modes;
+use super::study_options::{Common, Rows, study_failure};
 use super::suite;
 use crate::embedded::{self, Use};
 use crate::report::counted;
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
 /// Chunks of all batches: each has page-locked memory and events of its own.
-const MOST_CHUNKS: u64 = 10_000;
+const MAX_CHUNKS: u64 = 10_000;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Number of batches
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<usize>(1..=MOST_CHUNKS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<usize>(1..=MAX_CHUNKS))]
     batches: usize,
 
     /// Rows and columns of each f32 batch [default: 4096; emulator: 128]
@@ -28,12 +27,12 @@ pub(super) struct Arguments {
     size: Option<usize>,
 
     /// Chunks per batch; each is copied and computed as a whole [default: 8; emulator: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MAX_CHUNKS))]
     chunks: Option<usize>,
 
     /// Chunks on the device at the same time in streamed mode. More than two are slower: copies to the
     /// device run further ahead of the copies back to the host [default: 2]
-    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MAX_CHUNKS))]
     slots: Option<usize>,
 
     /// How batches are sent and computed
@@ -41,7 +40,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = modes::pipeline(),
+        value_parser = study_modes::pipeline(),
         default_value = "pageable,sequential,streamed"
     )]
     mode: Vec<PipelineMode>,
@@ -64,7 +63,7 @@ pub(super) struct Arguments {
 
     /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 5,
-          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
+          value_parser = whole::<u32>(1..=MAX_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
@@ -143,10 +142,10 @@ impl Arguments {
             format!(
                 "--kernel matmul: chunks of {rows}; expected a multiple of {TILE}: choose another --size or --chunks"
             )
-        } else if plan.pieces() > MOST_CHUNKS as usize {
+        } else if plan.pieces() > MAX_CHUNKS as usize {
             let pieces = plan.pieces();
             format!(
-                "{} of {} are {pieces} chunks; at most {MOST_CHUNKS} are possible",
+                "{} of {} are {pieces} chunks; at most {MAX_CHUNKS} are possible",
                 counted(batches as u64, "batch"),
                 counted(chunks as u64, "chunk")
             )

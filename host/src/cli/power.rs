@@ -6,22 +6,21 @@ use clap::Args;
 
 use super::Failure;
 use super::files::Files;
-use super::lists::{real, whole};
-use super::study::{Common, study_failure};
-use super::{modes, ranked};
+use super::option_values::{real, whole};
+use super::study_options::{Common, study_failure};
+use super::{ranked, study_modes};
 use crate::driver::Device;
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
 /// Names of checkpoints have eight digits for the step, by which they sort.
-const MOST_STEPS: u64 = 10_000_000;
+const MAX_STEPS: u64 = 10_000_000;
 
 const CHECK_EVERY: u64 = 10;
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// How checkpoints are taken while the iteration runs
-    #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async", conflicts_with = "devices")]
+    #[arg(long, value_name = "MODE", value_parser = study_modes::power(), default_value = "async", conflicts_with = "devices")]
     mode: PowerMode,
 
     /// Rows and columns of the f64 matrix [default: 8192; emulator: 64]
@@ -34,7 +33,7 @@ pub(super) struct Arguments {
     dominance: f64,
 
     /// Maximum number of steps
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MOST_STEPS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MAX_STEPS))]
     max_steps: u64,
 
     /// Steps between residuals, progress lines and checkpoints [default: 10, or --max-steps if that is

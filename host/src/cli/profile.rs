@@ -6,15 +6,15 @@ use clap::Args;
 use serde::Serialize;
 
 use super::console::Console;
-use super::described::{Described, failure};
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
-use super::lists::whole;
+use super::launch_options::{Described, failure};
+use super::option_values::whole;
 use super::roofline::sweep_failure;
 use super::run::shape;
-use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, driver_failure, limits, printed, roofs, streams};
+use super::workload_commands::Program;
+use super::{Failure, driver_failure, limits, roofs, row_format, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
@@ -37,7 +37,7 @@ The emulator executes the kernel's PTX and counts exactly what it does, without 
 shortest that the roofs of the GPU allow. Nothing is measured.";
 
 #[derive(Args)]
-#[command(after_help = HELP, allow_negative_numbers = true)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     #[command(flatten)]
     shown: Shown,
@@ -71,7 +71,7 @@ struct Shown {
     page: Option<PathBuf>,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 }
 
 /// A line of the source, for programs.

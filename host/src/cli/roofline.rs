@@ -13,11 +13,13 @@ use super::compare::{Unjudged, judge};
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_effect, whole};
 use super::measure::TOLERANCE;
+use super::option_values::{
+    MAX_RUNS, MAX_THREADS, each_once, percent, refuse_without_effect, whole,
+};
 use super::output::{Outputs, target};
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, roofs, several, tracing};
+use super::{Failure, all_gpus, command_line, driver_failure, roofs, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Rules, Table};
 use crate::driver::DeviceChoice;
@@ -30,14 +32,13 @@ use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     #[command(flatten)]
     workloads: Workloads,
 
     /// Threads per block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "256",
-          value_parser = whole::<u32>(1..=MOST_THREADS))]
+          value_parser = whole::<u32>(1..=MAX_THREADS))]
     block: Vec<u32>,
 
     /// Blocks in the grid: "full" for one thread per vector of elements, "8x" for 8 per multiprocessor
@@ -60,11 +61,11 @@ pub(super) struct Arguments {
     cache: Vec<CacheState>,
 
     /// Number of warm-up launches of each point (on a GPU, at least 10 ms of them)
-    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MAX_RUNS))]
     warmup: u32,
 
     /// Number of timed launches of each point
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<u32>(1..=MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<u32>(1..=MAX_RUNS))]
     runs: u32,
 
     /// Add samples until the standard error is at most this percentage of the mean
@@ -72,7 +73,7 @@ pub(super) struct Arguments {
     noise: Option<f64>,
 
     /// Maximum number of samples with --noise [default: 200 or twice --runs, whichever is more]
-    #[arg(long, value_name = "COUNT", requires = "noise", value_parser = whole::<u32>(2..=10 * MOST_RUNS))]
+    #[arg(long, value_name = "COUNT", requires = "noise", value_parser = whole::<u32>(2..=10 * MAX_RUNS))]
     max_runs: Option<u32>,
 
     /// Measure each point twice and report the difference: the noise floor
@@ -165,7 +166,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Devices::One(choice) => run_on(choice, arguments, sampling),
         Devices::All => {
             arguments.refuse_those_of_one_device()?;
-            several::run(&arguments.output, arguments.format, arguments.quiet)
+            all_gpus::run(&arguments.output, arguments.format, arguments.quiet)
         }
     }
 }

@@ -1,19 +1,28 @@
 //! `--roofs`: a GPU that need not be present.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use clap::Args;
 
 use crate::ceilings::load_roofs;
-use crate::model::GpuRoofs;
+use crate::model::{Board, GpuRoofs};
+
+/// The help names every board that there is a row of.
+static HELP: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "GPU whose roofs the kernels are placed under: {}, or a file written by \
+         `ridgepoint ceilings --output FILE.json` on one of these [default: h200]",
+        Board::names()
+    )
+});
 
 /// Of every command that places kernels under the roofs of a GPU.
 #[derive(Args)]
 #[group(skip)]
 pub(super) struct Arguments {
-    /// GPU whose roofs the kernels are placed under: h200, gh200, h100, a100 or l40s, or a file written by
-    /// `ridgepoint ceilings --output FILE.json` on one of these [default: h200]
-    #[arg(long, value_name = "GPU", value_parser = gpu_roofs)]
+    /// GPU whose roofs the kernels are placed under, or a file of its ceilings.
+    #[arg(long, value_name = "GPU", value_parser = gpu_roofs, help = &**HELP)]
     roofs: Option<GpuRoofs>,
 }
 

@@ -5,13 +5,13 @@ use std::env;
 use clap::Args;
 use serde::Serialize;
 
+use super::all_gpus::{Short, without};
 use super::console::Console;
-use super::described::{Described, failure};
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
-use super::lists::whole;
-use super::several::{Short, without};
-use super::{Failure, driver_failure, limits, printed};
+use super::launch_options::{Described, failure};
+use super::option_values::whole;
+use super::{Failure, driver_failure, limits, row_format};
 use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig, Schedule};
 use crate::report::counted;
 use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     limits: limits::Arguments,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 
     #[command(flatten)]
     described: Described,

@@ -81,7 +81,7 @@ pub(super) fn width_of_errors() -> Width {
 /// That which `COLUMNS` says, or else the terminal's; a file or a pipe has any.
 fn width(stream: &Term) -> Width {
     /// No table is narrower.
-    const LEAST: usize = 40;
+    const MIN: usize = 40;
     let named = env::var("COLUMNS").ok();
     let named = named.and_then(|text| text.trim().parse::<usize>().ok());
     let of_terminal = || {
@@ -91,7 +91,7 @@ fn width(stream: &Term) -> Width {
     };
     // A terminal that does not know says 0.
     let columns = named.or_else(of_terminal).filter(|&columns| columns > 0);
-    columns.map_or(Width::Any, |columns| Width::Columns(columns.max(LEAST)))
+    columns.map_or(Width::Any, |columns| Width::Columns(columns.max(MIN)))
 }
 
 /// How many characters of a chart stand side by side on standard output.

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
-use super::lists::refuse_without_effect;
-use super::{Failure, modes, streams};
+use super::option_values::refuse_without_effect;
+use super::{Failure, streams, study_modes};
 use crate::driver::DeviceProperties;
 use crate::trace::{
     DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     profile: bool,
 
     /// How GPU work is timed for --trace and --profile [default: auto]
-    #[arg(long, value_name = "SOURCE", value_parser = modes::device_times())]
+    #[arg(long, value_name = "SOURCE", value_parser = study_modes::device_times())]
     device_times: Option<DeviceTimes>,
 }
 

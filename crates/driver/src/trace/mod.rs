@@ -55,6 +55,7 @@ pub(super) const FROM_DEVICE: &str = "copy from the device";
 
 /// A piece of work of a device.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Span {
     /// The number of its stream, from 1 on; 0 is that of calls which name none.
     pub stream: u32,

@@ -259,9 +259,9 @@ impl Timed {
 /// The clock that made so many cycles in so many nanoseconds, where these are enough: the counter of
 /// the latter may tick once a microsecond.
 pub(crate) fn clock_of([cycles, nanoseconds]: [u64; 2]) -> Option<f64> {
-    const LEAST_NS: u64 = 20_000;
+    const MIN_NS: u64 = 20_000;
     const NANOSECONDS: f64 = 1e9;
-    (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
+    (nanoseconds >= MIN_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
 }
 
 /// The ceiling with the greatest value.

@@ -32,6 +32,7 @@ const PLACES: [(Quantity, Quantity, (u64, u64), u64); 2] = [
 
 /// A chase beside so many blocks that read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Busy {
     /// What is read and followed, by the latency that is measured there.
     pub quantity: Quantity,
@@ -91,7 +92,7 @@ fn beside(
     loads: u32,
 ) -> Result<Timed, BenchError> {
     /// Seconds of reading from the level 2 cache, longer than any chase.
-    const MOST: u32 = 1 << 20;
+    const MAX: u32 = 1 << 20;
     let (is_emulated, of_step) = (
         bench.device.properties().is_emulated(),
         step(BLOCK) as u64 * 16,
@@ -107,7 +108,7 @@ fn beside(
         ("loads", loads.into()),
         ("readers", readers.into()),
         ("steps", steps.into()),
-        ("passes", if is_emulated { 1 } else { MOST }.into()),
+        ("passes", if is_emulated { 1 } else { MAX }.into()),
     ];
     bench.measure(&ChaseWhileRead, &values, BLOCK, GridSize::Full)
 }

@@ -27,11 +27,7 @@ use crate::workload::{GridSize, Loaded};
 /// kernel did not run, or its output is wrong.
 pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRoofsError> {
     const PASSES: usize = 3;
-    // No polynomial is of bf16, which the emulator computes as it does f16.
-    let precision = match precision {
-        Precision::Bf16x2 => Precision::F16x2,
-        other => other,
-    };
+    let precision = precision.measured_as();
     let loaded = Loaded::default();
     let effort = Effort {
         runs: Runs {

@@ -28,17 +28,19 @@ pub use busy::Busy;
 pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
-pub use under_load::{AT_SPEED, UnderLoad, at_speed, crossing};
+pub use under_load::UnderLoad;
+pub(crate) use under_load::{AT_SPEED, crossing};
 
 use crate::driver::Device;
 use crate::model::{
-    BytesPerSec, FlopsPerSec, Gpu, Limit, Precision, Roofs, TensorRoofs, TensorType,
+    Board, BytesPerSec, FlopsPerSec, Limit, Precision, Roofs, TensorRoofs, TensorType,
 };
 use crate::workload::Loaded;
 use bench::Bench;
 
 /// A measured ceiling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ceiling {
     /// What was measured.
     pub quantity: Quantity,
@@ -71,6 +73,7 @@ impl Ceiling {
 
 /// The bandwidth at which the same bytes are read again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WorkingSet {
     /// Bytes in all.
     pub bytes: u64,
@@ -82,6 +85,7 @@ pub struct WorkingSet {
 
 /// All ceilings of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Ceilings {
     /// The device.
     pub key: Key,
@@ -193,10 +197,10 @@ impl Ceilings {
     }
 
     fn tensor_roofs(&self) -> TensorRoofs {
-        let sheet = Gpu::of_the_drivers_name(&self.key.device)
-            .map_or(TensorRoofs::NONE, |gpu| TensorRoofs::of(gpu.capability));
+        let board = Board::of(&self.key.device);
+        let sheet = board.map_or(TensorRoofs::NONE, Board::tensor_roofs);
         TensorType::ALL.into_iter().fold(sheet, |roofs, element| {
-            match self.get(Quantity::tensor_rate(element)) {
+            match Quantity::tensor_rate(element).and_then(|it| self.get(it)) {
                 Some(ceiling) => roofs.with_measured(element, FlopsPerSec(ceiling.value)),
                 None => roofs,
             }

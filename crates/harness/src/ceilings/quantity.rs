@@ -4,11 +4,14 @@ use occupancy::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DeviceProperties;
-use crate::model::{Datasheet, Limit, Precision, TensorRoofs, TensorType};
+use crate::model::{Board, Limit, Precision, TensorType};
+use Limit::{AddMul, Fma};
+use Measures::{Latency, Other, Rate, Tensor};
+use Precision::{Bf16x2, F16x2, F32, F64};
 
-/// Each quantity with its name in tables and its unit.
+/// Generates [`Quantity`] of its rows: the name in tables, the unit, and the arithmetic that it measures.
 macro_rules! quantities {
-    ($($(#[$doc:meta])* $name:ident, $text:literal, $unit:ident;)*) => {
+    ($($(#[$doc:meta])* $name:ident, $text:literal, $unit:ident $(, $measures:expr)?;)*) => {
         /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
@@ -18,7 +21,7 @@ macro_rules! quantities {
 
         impl Quantity {
             /// Every quantity, in the order of tables.
-            pub const ALL: [Quantity; 81] = [$(Quantity::$name),*];
+            pub const ALL: [Quantity; [$($text),*].len()] = [$(Quantity::$name),*];
 
             /// The name in tables.
             pub fn name(self) -> &'static str {
@@ -33,8 +36,28 @@ macro_rules! quantities {
                     $(Quantity::$name => Unit::$unit,)*
                 }
             }
+
+            /// What arithmetic it measures.
+            fn measures(self) -> Option<Measures> {
+                match self {
+                    $(Quantity::$name => [$($measures)?].first().copied(),)*
+                }
+            }
         }
     };
+}
+
+/// The arithmetic that a quantity measures.
+#[derive(Clone, Copy)]
+enum Measures {
+    /// The rate of multiply-adds, or of adds and multiplies, of a type.
+    Rate(Precision, Limit),
+    /// The time of a multiply-add of a type.
+    Latency(Precision),
+    /// The rate of other lanes, of whose results each is so many operations.
+    Other(Arithmetic, f64),
+    /// The rate of tensor cores on matrices of a type.
+    Tensor(TensorType),
 }
 
 quantities! {
@@ -79,53 +102,53 @@ quantities! {
     /// Votes, of each lane.
     Vote, "vote", OpsPerSec;
     /// Fused multiply-add of `f32`.
-    FmaF32, "f32 fma", FlopsPerSec;
+    FmaF32, "f32 fma", FlopsPerSec, Rate(F32, Fma);
     /// Multiply and add of `f32` that do not fuse.
-    AddMulF32, "f32 add+mul", FlopsPerSec;
+    AddMulF32, "f32 add+mul", FlopsPerSec, Rate(F32, AddMul);
     /// Fused multiply-add of `f64`.
-    FmaF64, "f64 fma", FlopsPerSec;
+    FmaF64, "f64 fma", FlopsPerSec, Rate(F64, Fma);
     /// Fused multiply-add of two `f16` at once.
-    FmaF16x2, "f16x2 fma", FlopsPerSec;
+    FmaF16x2, "f16x2 fma", FlopsPerSec, Rate(F16x2, Fma);
     /// Fused multiply-add of two `bf16` at once.
-    FmaBf16x2, "bf16x2 fma", FlopsPerSec;
+    FmaBf16x2, "bf16x2 fma", FlopsPerSec, Rate(Bf16x2, Fma);
     /// Multiply and add of two `f16` at once that do not fuse.
-    AddMulF16x2, "f16x2 add+mul", FlopsPerSec;
+    AddMulF16x2, "f16x2 add+mul", FlopsPerSec, Rate(F16x2, AddMul);
     /// Multiply-add of 32-bit integers.
-    MadI32, "i32 multiply-add", OpsPerSec;
+    MadI32, "i32 multiply-add", OpsPerSec, Other(Arithmetic::I32, 2.0);
     /// 2^x of `f32`: special functions.
-    Exp2F32, "f32 exp2", OpsPerSec;
+    Exp2F32, "f32 exp2", OpsPerSec, Other(Arithmetic::Special, 1.0);
     /// Products of `bf16` on tensor cores by `wgmma`, with sums in `f32`, of random numbers.
-    TensorBf16, "bf16 tensor", FlopsPerSec;
+    TensorBf16, "bf16 tensor", FlopsPerSec, Tensor(TensorType::Bf16);
     /// The same of zeros.
-    TensorBf16Zeros, "bf16 tensor, zeros", FlopsPerSec;
+    TensorBf16Zeros, "bf16 tensor, zeros", FlopsPerSec, Tensor(TensorType::Bf16);
     /// Products of `f16` by `wgmma`, of random numbers.
-    TensorF16, "f16 tensor", FlopsPerSec;
+    TensorF16, "f16 tensor", FlopsPerSec, Tensor(TensorType::F16);
     /// The same of zeros.
-    TensorF16Zeros, "f16 tensor, zeros", FlopsPerSec;
+    TensorF16Zeros, "f16 tensor, zeros", FlopsPerSec, Tensor(TensorType::F16);
     /// Products of `tf32` by `wgmma`, of random numbers.
-    TensorTf32, "tf32 tensor", FlopsPerSec;
+    TensorTf32, "tf32 tensor", FlopsPerSec, Tensor(TensorType::Tf32);
     /// The same of zeros.
-    TensorTf32Zeros, "tf32 tensor, zeros", FlopsPerSec;
+    TensorTf32Zeros, "tf32 tensor, zeros", FlopsPerSec, Tensor(TensorType::Tf32);
     /// Products of `e4m3` by `wgmma`, of random numbers.
-    TensorE4m3, "e4m3 tensor", FlopsPerSec;
+    TensorE4m3, "e4m3 tensor", FlopsPerSec, Tensor(TensorType::F8);
     /// The same of zeros.
-    TensorE4m3Zeros, "e4m3 tensor, zeros", FlopsPerSec;
+    TensorE4m3Zeros, "e4m3 tensor, zeros", FlopsPerSec, Tensor(TensorType::F8);
     /// Products of `e5m2` by `wgmma`, of random numbers.
-    TensorE5m2, "e5m2 tensor", FlopsPerSec;
+    TensorE5m2, "e5m2 tensor", FlopsPerSec, Tensor(TensorType::F8);
     /// The same of zeros.
-    TensorE5m2Zeros, "e5m2 tensor, zeros", FlopsPerSec;
+    TensorE5m2Zeros, "e5m2 tensor, zeros", FlopsPerSec, Tensor(TensorType::F8);
     /// Products of 8-bit integers by `wgmma`, with sums of 32 bits, of random numbers.
-    TensorS8, "s8 tensor", OpsPerSec;
+    TensorS8, "s8 tensor", OpsPerSec, Tensor(TensorType::I8);
     /// The same of zeros.
-    TensorS8Zeros, "s8 tensor, zeros", OpsPerSec;
+    TensorS8Zeros, "s8 tensor, zeros", OpsPerSec, Tensor(TensorType::I8);
     /// Products of `f64` on tensor cores by `mma.sync`, of random numbers.
-    TensorF64, "f64 tensor", FlopsPerSec;
+    TensorF64, "f64 tensor", FlopsPerSec, Tensor(TensorType::F64);
     /// The same of zeros.
-    TensorF64Zeros, "f64 tensor, zeros", FlopsPerSec;
+    TensorF64Zeros, "f64 tensor, zeros", FlopsPerSec, Tensor(TensorType::F64);
     /// Products of `bf16` on tensor cores by `mma.sync`, of random numbers.
-    MmaBf16, "bf16 mma.sync", FlopsPerSec;
+    MmaBf16, "bf16 mma.sync", FlopsPerSec, Tensor(TensorType::Bf16);
     /// The same of zeros.
-    MmaBf16Zeros, "bf16 mma.sync, zeros", FlopsPerSec;
+    MmaBf16Zeros, "bf16 mma.sync, zeros", FlopsPerSec, Tensor(TensorType::Bf16);
     /// Shared memory of another block of the cluster read.
     ClusterRead, "cluster read", BytesPerSec;
     /// Boxes of a tensor brought from memory into shared memory.
@@ -185,11 +208,11 @@ quantities! {
     /// Of 1024.
     BlockBarrier1024, "barrier, 1024 threads", Seconds;
     /// An operation of [`Quantity::FmaF32`] that waits for the one before.
-    FmaF32Latency, "f32 fma latency", Seconds;
+    FmaF32Latency, "f32 fma latency", Seconds, Latency(F32);
     /// An operation of [`Quantity::FmaF64`] that waits for the one before.
-    FmaF64Latency, "f64 fma latency", Seconds;
+    FmaF64Latency, "f64 fma latency", Seconds, Latency(F64);
     /// An operation of [`Quantity::FmaF16x2`] that waits for the one before.
-    FmaF16x2Latency, "f16x2 fma latency", Seconds;
+    FmaF16x2Latency, "f16x2 fma latency", Seconds, Latency(F16x2);
     /// An operation of [`Quantity::Exp2F32`], and the negation before it, that wait for the one before.
     Exp2F32Latency, "f32 exp2 latency", Seconds;
     /// The host's part of a launch that nobody waits for.
@@ -225,46 +248,24 @@ pub enum Unit {
 impl Quantity {
     /// What measures a precision's arithmetic roof, where it is measured.
     pub fn arithmetic_rate(precision: Precision, limit: Limit) -> Option<Quantity> {
-        match (precision, limit) {
-            (Precision::F32, Limit::Fma) => Some(Quantity::FmaF32),
-            (Precision::F32, Limit::AddMul) => Some(Quantity::AddMulF32),
-            (Precision::F64, Limit::Fma) => Some(Quantity::FmaF64),
-            (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
-            (Precision::F16x2, Limit::AddMul) => Some(Quantity::AddMulF16x2),
-            (Precision::Bf16x2, Limit::Fma) => Some(Quantity::FmaBf16x2),
-            _ => None,
-        }
+        Quantity::of(|it| matches!(it, Rate(of, kind) if (of, kind) == (precision, limit)))
     }
 
-    /// What measures the roof of tensor cores that multiply matrices of a type: random numbers, as kernels have them.
-    pub fn tensor_rate(element: TensorType) -> Quantity {
-        match element {
-            TensorType::F16 => Quantity::TensorF16,
-            TensorType::Bf16 => Quantity::TensorBf16,
-            TensorType::Tf32 => Quantity::TensorTf32,
-            TensorType::F64 => Quantity::TensorF64,
-            TensorType::F8 => Quantity::TensorE4m3,
-            TensorType::I8 => Quantity::TensorS8,
-        }
+    /// What measures the roof of tensor cores that multiply matrices of a type, where it is measured: random numbers, as
+    /// kernels have them.
+    pub fn tensor_rate(element: TensorType) -> Option<Quantity> {
+        Quantity::of(|it| matches!(it, Tensor(of) if of == element))
     }
 
-    /// The type whose matrices are multiplied, of a rate of tensor cores.
-    fn tensor_type(self) -> Option<TensorType> {
-        Some(match self {
-            Quantity::TensorF16 | Quantity::TensorF16Zeros => TensorType::F16,
-            Quantity::TensorBf16
-            | Quantity::TensorBf16Zeros
-            | Quantity::MmaBf16
-            | Quantity::MmaBf16Zeros => TensorType::Bf16,
-            Quantity::TensorTf32 | Quantity::TensorTf32Zeros => TensorType::Tf32,
-            Quantity::TensorF64 | Quantity::TensorF64Zeros => TensorType::F64,
-            Quantity::TensorE4m3
-            | Quantity::TensorE4m3Zeros
-            | Quantity::TensorE5m2
-            | Quantity::TensorE5m2Zeros => TensorType::F8,
-            Quantity::TensorS8 | Quantity::TensorS8Zeros => TensorType::I8,
-            _ => return None,
-        })
+    /// What measures the time of a multiply-add that waits for the one before.
+    pub fn fma_latency(precision: Precision) -> Option<Quantity> {
+        Quantity::of(|it| matches!(it, Latency(of) if of == precision.measured_as()))
+    }
+
+    /// The first that measures this.
+    fn of(wanted: impl Fn(Measures) -> bool) -> Option<Quantity> {
+        let mut all = Quantity::ALL.into_iter();
+        all.find(|it| it.measures().is_some_and(&wanted))
     }
 
     /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
@@ -276,9 +277,9 @@ impl Quantity {
             let lanes = facts.capability().lanes(arithmetic)?;
             return Some(clocks * f64::from(lanes) * operations);
         }
-        if let Some(element) = self.tensor_type() {
-            let sheet = TensorRoofs::of(facts.capability()).get(element);
-            return sheet.map(|rate| rate.0);
+        if let Some(Tensor(element)) = self.measures() {
+            let rate = Board::of(&facts.name)?.tensor_roofs().get(element)?;
+            return Some(rate.0);
         }
         match self {
             Quantity::MemoryRead
@@ -287,7 +288,7 @@ impl Quantity {
             | Quantity::MemoryScale
             | Quantity::MemoryTriad
             | Quantity::BoxLoad
-            | Quantity::BoxStore => Some(Datasheet::of(&facts.name)?.memory.0),
+            | Quantity::BoxStore => Some(Board::of(&facts.name)?.memory.0),
             // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": results a clock.
             Quantity::Shuffle => Some(clocks * 32.0),
             Quantity::Vote => Some(clocks * 64.0),
@@ -308,20 +309,15 @@ impl Quantity {
         })
     }
 
-    /// What the hardware counts, and how many operations each of its results is.
+    /// The lanes that do it, and how many operations each of their results is.
     fn arithmetic(self) -> Option<(Arithmetic, f64)> {
-        Some(match self {
-            Quantity::FmaF32 => (Arithmetic::F32, 2.0),
+        match self.measures()? {
+            Rate(precision, Limit::Fma) => Some((precision.into(), 2.0)),
             // An add or a multiply takes a multiply-add's place.
-            Quantity::AddMulF32 => (Arithmetic::F32, 1.0),
-            Quantity::FmaF64 => (Arithmetic::F64, 2.0),
-            Quantity::FmaF16x2 => (Arithmetic::F16x2, 2.0),
-            Quantity::FmaBf16x2 => (Arithmetic::Bf16x2, 2.0),
-            Quantity::AddMulF16x2 => (Arithmetic::F16x2, 1.0),
-            Quantity::MadI32 => (Arithmetic::I32, 2.0),
-            Quantity::Exp2F32 => (Arithmetic::Special, 1.0),
-            _ => return None,
-        })
+            Rate(precision, _) => Some((precision.into(), 1.0)),
+            Other(arithmetic, operations) => Some((arithmetic, operations)),
+            Latency(_) | Tensor(_) => None,
+        }
     }
 }
 

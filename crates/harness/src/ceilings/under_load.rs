@@ -18,7 +18,7 @@ const ILP: u64 = 2;
 /// Blocks per multiprocessor, up to all of its threads.
 const BLOCKS: std::ops::RangeInclusive<u32> = 1..=16;
 /// The share of the greatest rate at which a stream is at speed.
-pub const AT_SPEED: f64 = 0.95;
+pub(crate) const AT_SPEED: f64 = 0.95;
 
 /// A stream and its greatest rate, the arrays that it reads, the share of its traffic that they are, and the latency.
 const STREAMS: [(Stream, Quantity, u64, f64, Quantity); 3] = {
@@ -33,6 +33,7 @@ const STREAMS: [(Stream, Quantity, u64, f64, Quantity); 3] = {
 
 /// What a stream reaches with so many bytes in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UnderLoad {
     /// The stream, by the latency that is measured with it.
     pub quantity: Quantity,
@@ -88,13 +89,16 @@ pub(super) fn measure(
 
 /// Of points of what is in flight and the rate, ascending by the former: where the rate first is [`AT_SPEED`] of the greatest,
 /// on a line between the points around it. `None` where there is no point.
-pub fn at_speed(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
+pub(super) fn at_speed(points: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
     let wanted = AT_SPEED * points.clone().map(|(_, rate)| rate).fold(0.0, f64::max);
     crossing(points, wanted)
 }
 
 /// Where the rate first is `wanted`, on a line between the points around it.
-pub fn crossing(points: impl Iterator<Item = (f64, f64)>, wanted: f64) -> Option<(f64, f64)> {
+pub(crate) fn crossing(
+    points: impl Iterator<Item = (f64, f64)>,
+    wanted: f64,
+) -> Option<(f64, f64)> {
     let mut before: Option<(f64, f64)> = None;
     for (amount, rate) in points {
         if rate >= wanted {

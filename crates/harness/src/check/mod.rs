@@ -18,7 +18,7 @@ use crate::workload::{self, Loaded, Point, PointError, Value};
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
 
 /// The largest size that runs under every seed, and not in order alone, of most kernels.
-const MOST_SEEDED: usize = 1000;
+const MAX_SEEDED: usize = 1000;
 
 /// A kernel and the points at which its results are compared with a reference.
 #[derive(Clone)]
@@ -197,7 +197,7 @@ impl Case {
         };
         for size in SIZES {
             let all_seeded = self.at.iter().any(|(of, _)| of.all_seeded);
-            let is_seeded = all_seeded || size <= MOST_SEEDED;
+            let is_seeded = all_seeded || size <= MAX_SEEDED;
             let seeds = if is_seeded { seeds } else { 0 };
             let seeded = (0..seeds).map(Schedule::Seeded);
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {

@@ -136,6 +136,7 @@ pub enum TableError {
 
 /// A last row that is not whole, as a killed run or a full disk leaves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Torn {
     /// The file.
     pub path: PathBuf,

@@ -29,6 +29,7 @@ pub struct MergeOutput<'a> {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Merged {
     /// Rows written.
     pub rows: usize,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::vec;
 
 use csv::{ReaderBuilder, StringRecord};
+use itertools::Itertools;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
 use crate::driver::{Limited, printable};
-use crate::table::{COLUMNS, Column, MAX_ROWS_BYTES, Rule};
+use crate::table::{Column, MAX_ROWS_BYTES, Rule, columns};
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
 /// [`torn`](Rows::torn) then says so.
@@ -129,11 +130,15 @@ impl Rows {
         named_once(&header, path)?;
         let place = |column: &'static Column| {
             let place = header.iter().position(|it| it == column.name)?;
-            Some((place, column.name, column.rule?))
+            Some((place, column.name, column.rule))
         };
         Ok(Rows {
             path: path.to_path_buf(),
-            ruled: COLUMNS.iter().filter_map(place).collect(),
+            ruled: columns()
+                .filter(|column| column.rule != Rule::Any)
+                .unique_by(|column| column.name)
+                .filter_map(place)
+                .collect(),
             header,
             source,
             ahead: None,

@@ -6,6 +6,7 @@ use super::Table;
 
 /// How a launch's times differ from GPU to GPU, all of which ran at once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Spread {
     /// What the launch was.
     pub launch: String,

@@ -14,7 +14,7 @@ use crate::vector::Real;
 use crate::workload::{Case, Point, PointError};
 
 /// The most rows in a check: each takes a block, whatever its length.
-const MOST_ROWS: usize = 1000;
+const MAX_ROWS: usize = 1000;
 /// Columns of a matrix of many rows.
 const COLUMNS: usize = 5;
 /// Devices whose sums a norm is made of.
@@ -82,7 +82,7 @@ impl Come {
 fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     // Few long rows, and many short ones.
-    let (rows, columns) = match n > MOST_ROWS {
+    let (rows, columns) = match n > MAX_ROWS {
         true => (3, n),
         false => (n.max(1), COLUMNS),
     };

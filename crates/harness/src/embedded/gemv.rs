@@ -48,7 +48,7 @@ fn additions<T: Real>(columns: usize) -> usize {
 }
 
 /// The most rows in a check: each takes a block, whatever its length.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 
 /// The axis of checks that says which of the sizes is `n`.
 const LONG: &str = "long";
@@ -67,7 +67,7 @@ fn of_type<T: Real>(precision: Precision) -> Checked {
         let n = at.size("n");
         let (rows, columns) = match at.whole(LONG) {
             0 => (3, n),
-            _ => (n.clamp(1, MOST), 5),
+            _ => (n.clamp(1, MAX), 5),
         };
         case::<T>(at, rows, columns, precision)
     });

@@ -73,7 +73,7 @@ impl Workload for Matmul {
 }
 
 /// The most columns of a check whose rows are its size.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 
 /// The axis of checks that says which of the sizes is `n`.
 const LONG: &str = "long";
@@ -84,7 +84,7 @@ pub(super) fn checked() -> Checked {
         case(
             at,
             match at.whole(LONG) {
-                0 => [2 * TILE, n.min(MOST).next_multiple_of(DEPTH), 2 * TILE],
+                0 => [2 * TILE, n.min(MAX).next_multiple_of(DEPTH), 2 * TILE],
                 _ => [TILE, DEPTH, n.max(1).next_multiple_of(TILE)],
             },
         )
@@ -136,8 +136,8 @@ fn check_elements(
     c: &[f32],
     [_, inner, columns]: [usize; 3],
 ) -> Result<(), PointError> {
-    const MOST_STEPS: usize = 1 << 25;
-    let each = (c.len() * inner).div_ceil(MOST_STEPS).max(1);
+    const MAX_STEPS: usize = 1 << 25;
+    let each = (c.len() * inner).div_ceil(MAX_STEPS).max(1);
     // An odd step meets every column where there is a power of two of them.
     let step = if each > 1 { each | 1 } else { 1 };
     (0..c.len()).step_by(step).try_for_each(|i| {

@@ -10,7 +10,7 @@ use crate::driver::LaunchConfig;
 use crate::workload::{Axis, Case, Point, PointError};
 
 /// The largest matrix with a row for each of `n`; above, `n` are its elements.
-const MOST_ROWS: usize = 1000;
+const MAX_ROWS: usize = 1000;
 
 pub(super) fn listed() -> Vec<Listed> {
     let launches = Axis::whole("launches", [20]).help("launches of a sample");
@@ -26,7 +26,7 @@ pub(super) fn listed() -> Vec<Listed> {
 fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     // A launch has a block at least, and so the matrix a row.
-    let rows = if n <= MOST_ROWS {
+    let rows = if n <= MAX_ROWS {
         n.max(1)
     } else {
         n.isqrt() + 1

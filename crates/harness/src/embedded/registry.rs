@@ -168,9 +168,9 @@ fn ceilings() -> Vec<Listed> {
     /// Threads per block.
     const BLOCK: u32 = 128;
     /// Of threads or barriers that each take their time.
-    const MOST: usize = 1000;
+    const MAX: usize = 1000;
     /// Of blocks that each load many lines.
-    const MOST_BLOCKS: usize = 9;
+    const MAX_BLOCKS: usize = 9;
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
         .at("passes", [3])
@@ -194,7 +194,7 @@ fn ceilings() -> Vec<Listed> {
     };
     let exchange = |it: &'static Exchange| {
         let points = one_shape(it).at("steps", [384]);
-        Listed::checked(it, [points.most(MOST)])
+        Listed::checked(it, [points.most(MAX)])
     };
     let barrier = one_shape(&Barrier).sized_by("barriers");
     let clocks = clocks();
@@ -216,17 +216,17 @@ fn ceilings() -> Vec<Listed> {
         Listed::checked(&ChaseWhileRead, [busy]),
         Listed::checked(
             &Lines,
-            [one_shape(&Lines).sized_by("blocks").most(MOST_BLOCKS)],
+            [one_shape(&Lines).sized_by("blocks").most(MAX_BLOCKS)],
         ),
-        Listed::checked(&Banks, [banks.most(MOST)]),
+        Listed::checked(&Banks, [banks.most(MAX)]),
         additions(&Additions::Global),
         additions(&Additions::Shared),
         exchange(&Exchange::Shuffle),
         exchange(&Exchange::Vote),
-        Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MOST)]),
+        Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MAX)]),
         Listed::checked(
             &BlockBarrier,
-            [one_shape(&BlockBarrier).sized_by("barriers").most(MOST)],
+            [one_shape(&BlockBarrier).sized_by("barriers").most(MAX)],
         ),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
         peer::listed(),

@@ -75,7 +75,7 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 /// # Errors
 /// [`KernelsError::NotEmbedded`]: there is no PTX; [`KernelsError::NoTool`]: `ptxas` is not installed;
 /// [`KernelsError::Tool`]: it refuses the PTX.
-pub fn report_with_max_registers(
+pub(crate) fn report_with_max_registers(
     library: &[Embedded<'_>],
     registers: u32,
 ) -> Result<Report, KernelsError> {

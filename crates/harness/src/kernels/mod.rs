@@ -8,13 +8,15 @@ use std::collections::BTreeSet;
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
-pub use code::{disassemble, machine_code, ptx, report_of, report_with_max_registers};
+pub(crate) use code::report_with_max_registers;
+pub use code::{disassemble, machine_code, ptx, report_of};
 pub use error::KernelsError;
 
 use crate::driver::Embedded;
 
 /// What one kernel needs on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct KernelRecord {
     /// The architecture: 90 for `sm_90`.
     pub arch: u32,
@@ -25,6 +27,7 @@ pub struct KernelRecord {
 
 /// The kernels that were asked for.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Inventory {
     /// By architecture, then by name.
     pub records: Vec<KernelRecord>,

@@ -19,7 +19,7 @@ mod store;
 pub use error::{LinkError, LinksFileError};
 pub use plan::LinkPlan;
 pub use row::{LinkQuantity, LinkRow};
-pub use store::{LinkRoof, link_roof, load_links};
+pub use store::{LinkRoof, load_links};
 
 use kernels_gpu::ceilings::stream::Vector;
 

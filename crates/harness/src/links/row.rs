@@ -59,6 +59,7 @@ quantities! {
 
 /// What was measured of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LinkRow {
     /// What was measured.
     pub quantity: LinkQuantity,

@@ -9,6 +9,7 @@ use crate::table::MAX_ROWS_BYTES;
 
 /// What a link gives to kernels at most: a roof beside that of memory.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinkRoof {
     /// The link, and how it was measured.
     pub name: String,
@@ -55,7 +56,7 @@ pub fn load_links(path: &Path, device: &str) -> Result<LinkRoof, LinksFileError>
 }
 
 /// The fastest link to a device of this name: by kernels that read from a peer, or else by copies from one, or else from the host.
-pub fn link_roof(rows: &[LinkRow], device: &str) -> Option<LinkRoof> {
+pub(super) fn link_roof(rows: &[LinkRow], device: &str) -> Option<LinkRoof> {
     let fastest = |quantity: LinkQuantity, from_host: bool| {
         let of_device = rows.iter().filter(|row| {
             row.quantity == quantity && row.to_device == device && (row.from == "host") == from_host

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use cuda_std::launch::{Slice, SliceMut};
 
 use super::copies::Direction;
+use super::store::link_roof;
 use super::*;
 use crate::driver::Emulation;
 use crate::embedded::pattern::EACH;

@@ -10,6 +10,7 @@ use crate::driver::DeviceProperties;
 
 /// What the management library says at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Conditions {
     /// Clock of the multiprocessors.
     pub clock_mhz: Option<u32>,

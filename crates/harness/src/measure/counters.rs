@@ -1,8 +1,5 @@
 //! What a GPU's hardware counts of a launch.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
-
 use crate::driver::{Counters, Device, DriverError};
 use crate::model::Precision;
 
@@ -68,6 +65,13 @@ pub struct Measured {
 pub struct Instructions(pub(crate) [f64; KINDS.len()]);
 
 impl Instructions {
+    /// The count of a column of a roofline, such as `measured_fma_f32`: instructions of one kind and type, of which a pair of
+    /// `f16` is one.
+    pub fn of_column(&self, column: &str) -> Option<f64> {
+        let index = KINDS.iter().position(|kind| kind.column == column)?;
+        Some(self.0[index])
+    }
+
     /// The operations of a launch that says it computes with these types: two of a multiply-add, and twice as many of
     /// a pair of `f16`. Those on `f16` count only where `precisions` has them: `ptxas` makes constants of them in
     /// kernels of other types.
@@ -79,29 +83,6 @@ impl Instructions {
             .filter(|(kind, _)| of_halves || kind.precision != F16)
             .map(|(kind, count)| kind.flop * count)
             .sum()
-    }
-}
-
-/// The columns of a row whose counters may have been read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct InstructionColumns(pub Option<Instructions>);
-
-impl InstructionColumns {
-    /// Name and value of each column: instructions of one kind and type; a pair of `f16` is one.
-    pub fn cells(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
-        let counts = self.0;
-        let columns = KINDS.iter().enumerate();
-        columns.map(move |(index, kind)| (kind.column, counts.map(|it| it.0[index])))
-    }
-}
-
-impl Serialize for InstructionColumns {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(KINDS.len()))?;
-        for (name, value) in self.cells() {
-            map.serialize_entry(name, &value)?;
-        }
-        map.end()
     }
 }
 
@@ -163,23 +144,13 @@ mod tests {
         let measured = measured(&values);
         assert_eq!(measured.dram_bytes, 1.0 + 2.0);
         assert_eq!(measured.l2_bytes, 3.0 * 32.0);
-        let cells: Vec<_> = InstructionColumns(Some(measured.instructions))
-            .cells()
-            .collect();
-        assert_eq!(cells[0], ("measured_fma_f32", Some(4.0)));
-        assert_eq!(cells[5], ("measured_multiply_f64", Some(9.0)));
-        assert_eq!(cells[8], ("measured_multiply_f16x2", Some(12.0)));
-        let of_table = |(name, _): &(&'static str, _)| crate::table::is_outcome(name);
-        assert!(cells.iter().all(of_table), "{cells:?}");
-    }
-
-    #[test]
-    fn json_has_the_columns_known_or_not() {
-        let json = |it| serde_json::to_value(InstructionColumns(it)).expect("numbers");
-        let known = json(Some(Instructions([7.0; KINDS.len()])));
-        assert_eq!(known["measured_fma_f64"], 7.0);
-        assert_eq!(json(None)["measured_fma_f64"], serde_json::Value::Null);
-        assert_eq!(json(None).as_object().map(|it| it.len()), Some(KINDS.len()));
+        let of = |column| measured.instructions.of_column(column);
+        assert_eq!(of("measured_fma_f32"), Some(4.0));
+        assert_eq!(of("measured_multiply_f64"), Some(9.0));
+        assert_eq!(of("measured_multiply_f16x2"), Some(12.0));
+        for kind in KINDS {
+            assert!(crate::table::is_outcome(kind.column), "{}", kind.column);
+        }
     }
 
     #[test]

@@ -1,19 +1,24 @@
 //! A device's description by the driver as the model's.
 
 use crate::driver::DeviceProperties;
-use crate::model::{Gpu, Precision, Roofs};
+use crate::model::{BytesPerSec, Gpu, Precision, Roofs};
 
 impl Gpu {
     /// The GPU that a device is. `None` of the emulator, whose roofs are measured.
     pub fn of(device: &DeviceProperties) -> Option<Gpu> {
+        const TRANSFERS_PER_CLOCK: f64 = 2.0;
+        const BITS_PER_BYTE: f64 = 8.0;
+
         let gpu = device.gpu.as_ref()?;
         Some(Gpu {
             name: device.name.clone(),
             capability: device.capability(),
             multiprocessors: device.multiprocessors,
             clock_hz: gpu.clock_hz,
-            memory_clock_hz: gpu.memory_clock_hz,
-            memory_bus_bits: gpu.memory_bus_bits,
+            memory: BytesPerSec(
+                gpu.memory_clock_hz * TRANSFERS_PER_CLOCK * f64::from(gpu.memory_bus_bits)
+                    / BITS_PER_BYTE,
+            ),
         })
     }
 }

@@ -8,7 +8,7 @@ mod statistics;
 mod timing;
 
 pub use conditions::{Conditions, Monitor};
-pub use counters::{HardwareCounters, InstructionColumns, Instructions, Measured};
+pub use counters::{HardwareCounters, Instructions, Measured};
 #[cfg(test)]
 pub(crate) use gpu::h200;
 pub(crate) use sampling::places;

@@ -16,7 +16,7 @@ use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, S
 const SHORT_MS: f64 = 0.02;
 /// What a batch of them comes to.
 const BATCH_MS: f64 = 0.1;
-const MOST_IN_BATCH: f64 = 100.0;
+const MAX_IN_BATCH: f64 = 100.0;
 
 /// How long a GPU warms up before the first sample. For milliseconds after the arrays of another workload were freed,
 /// launches took up to 13 % longer on an H200, perhaps because the driver clears that memory
@@ -25,7 +25,7 @@ const WARM_UP: Duration = Duration::from_millis(10);
 
 /// Between two readings of the clocks there have to be so many nanoseconds, because the clock that
 /// counts them may be updated once a microsecond only.
-const LEAST_NS: u64 = 20_000;
+const MIN_NS: u64 = 20_000;
 
 /// What the caches hold when a launch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,6 +79,7 @@ pub struct Sampling {
 
 /// The samples of a kernel.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Samples {
     /// Milliseconds of a launch, for each sample.
     pub ms: Vec<f64>,
@@ -270,7 +271,7 @@ impl<'d> Sampler<'d> {
         // SAFETY: `sample`'s contract.
         let ms = unsafe { time_launches(&self.stream, launch, ONE) }?[0];
         Ok(if ms < SHORT_MS {
-            (BATCH_MS / ms).ceil().clamp(1.0, MOST_IN_BATCH) as u32
+            (BATCH_MS / ms).ceil().clamp(1.0, MAX_IN_BATCH) as u32
         } else {
             1
         })
@@ -358,7 +359,7 @@ fn clock_rate(before: &[[u64; 2]], after: &[[u64; 2]]) -> Option<f64> {
         .filter_map(|(before, after)| {
             let cycles = after[0].checked_sub(before[0])?;
             let nanoseconds = after[1].checked_sub(before[1])?;
-            (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
+            (nanoseconds >= MIN_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
         })
         .collect();
     Summary::of(&rates).map(|rates| rates.median)

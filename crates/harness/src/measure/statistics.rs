@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Statistics of one or more samples, in the samples' unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Arithmetic mean.
     pub mean: f64,

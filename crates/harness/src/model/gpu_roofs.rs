@@ -17,6 +17,7 @@ pub struct GpuRoofs {
 
 /// What roofs allow a launch at most. It was computed, and nothing of it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Attainable {
     /// The intensity that it was computed for.
     pub intensity: FlopsPerByte,
@@ -38,7 +39,8 @@ impl GpuRoofs {
         })
     }
 
-    /// A GPU of an architecture, with the roofs of its data sheet: an H200 for those of which none is known.
+    /// The GPU that an emulator of this capability stands for, with the roofs of its data sheet: an H200 where no board of
+    /// the capability is known.
     pub fn of_capability(capability: ComputeCapability) -> GpuRoofs {
         GpuRoofs {
             gpu: Gpu::of_capability(capability),

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The occupancy of one kernel in blocks of one size on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct OccupancyRow {
     /// The architecture: 90 of `sm_90`.
     pub arch: u32,
@@ -30,6 +31,7 @@ pub struct OccupancyRow {
 
 /// The most of each resource with which one more block fits; `None` for those that do not limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Relief {
     /// Registers per thread.
     pub registers: Option<u32>,

@@ -6,7 +6,7 @@
 use occupancy::Arithmetic;
 use serde::Serialize;
 
-use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Gpu, Precision, TensorRoofs};
+use super::{Board, BytesPerSec, FlopsPerByte, FlopsPerSec, Gpu, Precision, TensorRoofs};
 
 /// What can hold a kernel down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +44,7 @@ impl Limit {
 
 /// The roofs of a device for one precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Roofs {
     /// Memory bandwidth.
     pub memory: BytesPerSec,
@@ -61,6 +62,7 @@ pub struct Roofs {
 
 /// The lowest roof at some arithmetic intensity.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Roof {
     /// Which one it is.
     pub limit: Limit,
@@ -69,29 +71,23 @@ pub struct Roof {
 }
 
 impl Roofs {
-    /// The roofs of a GPU, from its data sheet where it is known, and from its parts: lanes x 2 x
-    /// clock, and memory clock x 2 x bus width. `None` for a compute capability of which the lanes are
-    /// not known.
+    /// The roofs of a GPU: of its parts, lanes x 2 x clock, and what the data sheet of its [`Board`] states where the board
+    /// is known. `None` for a compute capability of which the lanes are not known.
     pub fn of(gpu: &Gpu, precision: Precision) -> Option<Roofs> {
-        const TRANSFERS_PER_CLOCK: f64 = 2.0;
-        const BITS_PER_BYTE: f64 = 8.0;
-
         let lanes = gpu.capability.lanes(precision.into())?;
         let rate =
             |lanes| FlopsPerSec(f64::from(gpu.multiprocessors) * f64::from(lanes) * gpu.clock_hz);
         let fma = FlopsPerSec(2.0 * rate(lanes).0);
         let special = gpu.capability.lanes(Arithmetic::Special).map(rate);
-        let sheet = Datasheet::of(&gpu.name);
-        let from_parts = gpu.memory_clock_hz * TRANSFERS_PER_CLOCK * f64::from(gpu.memory_bus_bits)
-            / BITS_PER_BYTE;
+        let board = Board::of(&gpu.name);
         Some(Roofs {
-            memory: sheet.map_or(BytesPerSec(from_parts), |sheet| sheet.memory),
+            memory: board.map_or(gpu.memory, |board| board.memory),
             fma,
             // One operation in the instruction slot of two.
             add_mul: FlopsPerSec(fma.0 / 2.0),
             special,
-            tensor: TensorRoofs::of(gpu.capability),
-            peak: sheet.map_or(fma, |sheet| sheet.peak(precision)),
+            tensor: board.map_or(TensorRoofs::NONE, Board::tensor_roofs),
+            peak: board.and_then(|board| board.peak(precision)).unwrap_or(fma),
         })
     }
 
@@ -140,8 +136,7 @@ mod tests {
             capability: ComputeCapability::new(9, 0),
             multiprocessors: 132,
             clock_hz: 1.98e9,
-            memory_clock_hz: 3.201e9,
-            memory_bus_bits: 6016,
+            memory: BytesPerSec(4.814e12),
         }
     }
 

@@ -1,67 +1,61 @@
 //! Tensor cores: the types whose matrices they multiply, and how fast.
 
-use occupancy::ComputeCapability;
 use serde::Serialize;
 
 use super::FlopsPerSec;
 
-/// The type of the matrices that tensor cores multiply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TensorType {
+/// Generates [`TensorType`] of its rows: the type's name, and the types of PTX that are of it.
+macro_rules! tensor_types {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, ptx $($ptx:literal)|+;)*) => {
+        /// The type of the matrices that tensor cores multiply.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum TensorType {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl TensorType {
+            /// All of them.
+            pub const ALL: [TensorType; [$($name),*].len()] = [$(TensorType::$variant),*];
+
+            /// Its name on charts and in tables.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(TensorType::$variant => $name,)*
+                }
+            }
+
+            /// That of a type of PTX, such as `e4m3`; none of those that the roofs' model does not know.
+            pub fn of_ptx(element: &str) -> Option<TensorType> {
+                match element {
+                    $($($ptx)|+ => Some(TensorType::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+tensor_types! {
     /// 16 bits, of which 10 are the fraction's.
-    F16,
+    F16 = "f16", ptx "f16" | "f16x2";
     /// 16 bits with the exponent of an f32.
-    Bf16,
+    Bf16 = "bf16", ptx "bf16" | "bf16x2";
     /// An f32 with a fraction of 10 bits.
-    Tf32,
+    Tf32 = "tf32", ptx "tf32";
     /// 64 bits.
-    F64,
+    F64 = "f64", ptx "f64";
     /// 8 bits of floating point, e4m3 or e5m2.
-    F8,
+    F8 = "f8", ptx "e4m3" | "e5m2";
     /// 8 bits of an integer, with a sign or without.
-    I8,
+    I8 = "i8", ptx "s8" | "u8";
 }
 
 impl TensorType {
-    /// All of them.
-    pub const ALL: [TensorType; 6] = [
-        TensorType::F16,
-        TensorType::Bf16,
-        TensorType::Tf32,
-        TensorType::F64,
-        TensorType::F8,
-        TensorType::I8,
-    ];
-
-    /// Its name on charts and in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            TensorType::F16 => "f16",
-            TensorType::Bf16 => "bf16",
-            TensorType::Tf32 => "tf32",
-            TensorType::F64 => "f64",
-            TensorType::F8 => "f8",
-            TensorType::I8 => "i8",
-        }
-    }
-
     /// The type of this [`name`](TensorType::name).
     pub fn named(name: &str) -> Option<TensorType> {
         TensorType::ALL.into_iter().find(|it| it.name() == name)
-    }
-
-    /// That of a type of PTX, such as `e4m3`; none of those that the roofs' model does not know.
-    pub fn of_ptx(element: &str) -> Option<TensorType> {
-        Some(match element {
-            "f16" | "f16x2" => TensorType::F16,
-            "bf16" | "bf16x2" => TensorType::Bf16,
-            "tf32" => TensorType::Tf32,
-            "f64" => TensorType::F64,
-            "e4m3" | "e5m2" => TensorType::F8,
-            "s8" | "u8" => TensorType::I8,
-            _ => return None,
-        })
     }
 }
 
@@ -99,19 +93,13 @@ impl TensorRoofs {
     /// Those of a device without tensor cores, or of which nothing is known.
     pub const NONE: TensorRoofs = TensorRoofs([None; TensorType::ALL.len()]);
 
-    /// The data sheet's, for the board of an architecture that [`Gpu::named`](super::Gpu::named) knows. Nothing is
-    /// known of other architectures.
-    ///
-    /// Sources: NVIDIA's data sheets of H200 (2024), A100 (2021) and L40S (2023), without sparsity.
-    pub fn of(capability: ComputeCapability) -> TensorRoofs {
-        let tera = match (capability.major(), capability.minor()) {
-            (9, 0) => [989.4, 989.4, 494.7, 66.9, 1978.9, 1978.9],
-            (8, 0) => [312.0, 312.0, 156.0, 19.5, f64::NAN, 624.0],
-            (8, 9) => [362.05, 362.05, 183.2, f64::NAN, 733.0, 733.0],
-            _ => return TensorRoofs::NONE,
-        };
-        let sheet = |tera: f64| TensorRoof::Sheet(FlopsPerSec(tera * 1e12));
-        TensorRoofs(tera.map(|tera| (!tera.is_nan()).then(|| sheet(tera))))
+    /// The data sheet's, TFLOP/s; nothing is known of types that it does not state.
+    pub(super) fn of_sheet(tera: &[(TensorType, f64)]) -> TensorRoofs {
+        let mut roofs = TensorRoofs::NONE;
+        for (of, tera) in tera {
+            roofs.0[*of as usize] = Some(TensorRoof::Sheet(FlopsPerSec(tera * 1e12)));
+        }
+        roofs
     }
 
     /// These with a measured rate of a type.
@@ -141,19 +129,18 @@ impl TensorRoofs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Board;
 
     #[test]
     fn each_type_has_the_data_sheets_rate() {
-        let of = |major, minor, element| {
-            TensorRoofs::of(ComputeCapability::new(major, minor))
-                .get(element)
-                .map(|it| it.tera())
+        let of = |board, element| {
+            let board = Board::named(board).expect("a row");
+            board.tensor_roofs().get(element).map(|it| it.tera())
         };
-        assert_eq!(of(8, 0, TensorType::F16), Some(312.0));
-        assert_eq!(of(8, 0, TensorType::F8), None);
-        assert_eq!(of(9, 0, TensorType::Tf32), Some(494.7));
-        assert_eq!(of(9, 0, TensorType::I8), Some(1978.9));
-        assert_eq!(of(7, 0, TensorType::F16), None);
+        assert_eq!(of("a100", TensorType::F16), Some(312.0));
+        assert_eq!(of("a100", TensorType::F8), None);
+        assert_eq!(of("h200", TensorType::Tf32), Some(494.7));
+        assert_eq!(of("h200", TensorType::I8), Some(1978.9));
         for (at, element) in TensorType::ALL.into_iter().enumerate() {
             assert_eq!(element as usize, at);
         }
@@ -169,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_measured_rate_takes_the_data_sheets_place() {
-        let sheet = TensorRoofs::of(ComputeCapability::new(9, 0));
+        let sheet = Board::named("h200").expect("a row").tensor_roofs();
         let measured = sheet.with_measured(TensorType::F8, FlopsPerSec(1600e12));
         let of = |roofs: &TensorRoofs, element| {
             let roof = roofs.roof(element).expect("known");

@@ -265,7 +265,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BytesPerSec, TensorRoofs};
+    use crate::model::{Board, BytesPerSec, TensorRoofs};
 
     const ROOFS: Roofs = Roofs {
         memory: BytesPerSec(4e12),
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn tensor_cores_work_beside_the_lanes() {
         let roofs = Roofs {
-            tensor: TensorRoofs::of(occupancy::ComputeCapability::new(9, 0)),
+            tensor: Board::named("h200").expect("a row").tensor_roofs(),
             ..ROOFS
         };
         let product = |element, flops| {

@@ -27,6 +27,7 @@ pub enum Kind {
 
 /// Something to change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Advice {
     /// What it is.
     pub kind: Kind,
@@ -57,7 +58,7 @@ impl fmt::Display for Advice {
 }
 
 /// What is less than this share of the cost is not worth a sentence.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// The most expensive first.
 pub(super) fn advice(counts: &Counts, ptx_file: &str) -> Vec<Advice> {
@@ -90,7 +91,7 @@ pub(super) fn advice(counts: &Counts, ptx_file: &str) -> Vec<Advice> {
         .filter_map(|((file, line, kind), group)| {
             let share = group.cycles / all;
             let (finding, remedy) = group.told(kind, counts.launches)?;
-            (share >= LEAST_SHARE).then_some(Advice {
+            (share >= MIN_SHARE).then_some(Advice {
                 kind,
                 file,
                 line,

@@ -11,6 +11,7 @@ const TOLERANCE: f64 = 0.1;
 
 /// Bytes and operations by a formula; none of what it leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Formula {
     /// Operations on floating point.
     pub flop: Option<f64>,

@@ -12,6 +12,7 @@ use crate::table::listed;
 
 /// Registers, spills and occupancy, by `ptxas` and the limits of an architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Resources {
     /// The architecture of the code: 90 for `sm_90`.
     pub arch: u32,

@@ -41,6 +41,7 @@ pub struct Totals {
 
 /// Instructions of a class and a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClassRow {
     /// The class.
     pub class: String,
@@ -56,6 +57,7 @@ pub struct ClassRow {
 
 /// Accesses to a space of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SpaceRow {
     /// The space.
     pub space: String,
@@ -75,6 +77,7 @@ pub struct SpaceRow {
 
 /// A buffer or a variable: bytes of its distinct sectors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BufferRow {
     /// The parameter or variable; empty where none is known.
     pub name: String,

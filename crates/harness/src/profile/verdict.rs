@@ -87,11 +87,7 @@ pub(crate) fn operations(counted: &Counted) -> Option<(Precision, Operation, f64
             Type::F64 => Precision::F64,
             _ => Precision::F32,
         },
-        Type::F32 | Type::F32x2 => Precision::F32,
-        Type::F64 => Precision::F64,
-        Type::F16 | Type::F16x2 => Precision::F16x2,
-        Type::Bf16 | Type::Bf16x2 => Precision::Bf16x2,
-        _ => return None,
+        element => Precision::of_ptx(element.name())?,
     };
     let count = counted.operations() as f64 / operation.flops();
     Some((precision, operation, count))

@@ -3,7 +3,6 @@
 mod canvas;
 mod ceilings;
 mod chart;
-mod columns;
 mod comparison;
 mod html;
 mod intensities;

@@ -116,7 +116,7 @@ pub(super) fn measured_tensor(
     ceilings: &Ceilings,
 ) -> Vec<Named<FlopsPerSec>> {
     let named = types.iter().filter_map(|&element| {
-        let ceiling = ceilings.get(Quantity::tensor_rate(element))?;
+        let ceiling = ceilings.get(Quantity::tensor_rate(element)?)?;
         Some(Named {
             name: format!("{} tensor cores, measured", element.name()),
             value: FlopsPerSec(ceiling.value),

@@ -9,6 +9,7 @@ use crate::table::{self, Look, Width};
 
 /// A row of a file that is written row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RowText {
     /// The row, after all that stands before it if it is the first.
     pub text: Vec<u8>,

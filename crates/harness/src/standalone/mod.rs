@@ -47,6 +47,7 @@ use crate::driver::DriverError;
 
 /// Why a described launch is not done, or what became of it.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StandaloneError {
     /// The description is wrong, or is not of the kernel.
     #[error("{0}")]

@@ -81,11 +81,11 @@ impl fmt::Display for Change {
 impl After {
     /// The first elements.
     pub fn shown(&self) -> String {
-        const MOST: usize = 8;
+        const MAX: usize = 8;
         let size = self.element.bytes();
-        let first = self.bytes.chunks_exact(size).take(MOST);
+        let first = self.bytes.chunks_exact(size).take(MAX);
         let mut shown: Vec<String> = first.map(|it| self.element.shown(it)).collect();
-        if self.bytes.len() > MOST * size {
+        if self.bytes.len() > MAX * size {
             shown.push("..".to_owned());
         }
         shown.join(", ")

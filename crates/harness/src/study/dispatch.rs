@@ -12,6 +12,7 @@ use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, S
 
 /// What a launch takes, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct DispatchRow {
     /// How the launches are dispatched.
     pub dispatch: &'static str,

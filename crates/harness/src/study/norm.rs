@@ -42,6 +42,7 @@ impl fmt::Display for NormMode {
 
 /// What an iteration took, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct NormRow {
     /// Where the norm goes: `host`, `device`, `fused` or `graph`.
     pub mode: String,

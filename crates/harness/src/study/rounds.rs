@@ -48,6 +48,7 @@ pub struct Rounds {
 
 /// What an iteration of a loop took, in the median of the rounds, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PerIteration {
     /// Until the host was through with the loop.
     pub host_us: f64,

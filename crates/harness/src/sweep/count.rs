@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::law::{self, Part};
 use super::roofline::cases;
+use super::scaling_law::{self, Part};
 use super::{Plan, SweepError};
 use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
@@ -20,6 +20,7 @@ pub struct Counted {
 }
 
 /// What was counted at a point.
+#[non_exhaustive]
 pub struct CountedPoint {
     /// Workload and values.
     pub name: String,
@@ -118,13 +119,13 @@ pub(super) struct Sum {
 
 impl Sum {
     pub(super) fn of(parts: &[Part], config: LaunchConfig, origin: Origin, buffers: usize) -> Sum {
-        let (flop, bytes) = law::sums(parts);
+        let (flop, bytes) = scaling_law::sums(parts);
         let blocks: u64 = config.grid.iter().product();
         Sum {
             flop: flop.round() as u64,
             bytes: bytes.round() as u64,
-            work: law::work(parts),
-            unknown_flop: law::unknown_flop(parts),
+            work: scaling_law::work(parts),
+            unknown_flop: scaling_law::unknown_flop(parts),
             origin,
             kernel: None,
             buffers,

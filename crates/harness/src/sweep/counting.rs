@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::count::{Origin, Sum, launched};
-use super::law::{self, Law, Part};
+use super::scaling_law::{self, Law, Part};
 use super::{Plan, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
@@ -101,7 +101,7 @@ impl<'d> Counting<'d> {
     /// Counts the launch itself.
     fn whole(&self, point: &Point<'d>) -> Result<Sum, SweepError> {
         let (counts, config) = self.launch(point)?;
-        let parts = law::parts(&counts, config);
+        let parts = scaling_law::parts(&counts, config);
         let kernel = match &counts[..] {
             [one] => Some((one.kernel.clone(), config)),
             _ => None,
@@ -208,7 +208,7 @@ impl<'d> Counting<'d> {
             let key: Vec<u64> = key.collect();
             if !counted.contains_key(&key) {
                 let (counts, config) = self.launch(&smaller)?;
-                let parts = law::parts(&counts, config);
+                let parts = scaling_law::parts(&counts, config);
                 counted.insert(key.clone(), (parts, buffers(&counts)));
             }
             Ok(counted[&key].clone())
@@ -248,7 +248,7 @@ impl Known {
             return None;
         }
         let parts = self.law.parts_at(&sizes);
-        law::has_threads(&parts, config)
+        scaling_law::has_threads(&parts, config)
             .then(|| Sum::of(&parts, config, Origin::Scaled, self.buffers))
     }
 }
@@ -454,7 +454,7 @@ ret;
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
         let law = |n: f64| {
             let config = LaunchConfig::linear(n as u64, 64);
-            law::parts(&[], config)
+            scaling_law::parts(&[], config)
         };
         let known = Known {
             of: String::new(),

@@ -2,17 +2,18 @@
 
 mod count;
 mod counting;
-mod law;
 pub mod occupancy;
 mod plan;
 mod predict;
 mod record;
 mod roofline;
+mod scaling_law;
 
 pub use count::{Counted, CountedPoint, Origin, count};
 pub(crate) use plan::product;
 pub use plan::{Plan, Selection, TooManyPoints};
 pub use predict::Prediction;
-pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
+pub use record::{AxisValues, Record};
+pub(crate) use record::{NOISY_PERCENT, PLAUSIBLE_PERCENT, by_series};
 pub(crate) use roofline::check_points;
 pub use roofline::{Checked, Finding, Settings, Sweep, SweepError, check};

@@ -87,11 +87,11 @@ impl<'w> Selection<'w> {
 
 /// A sweep of more points than anybody waits for, or than fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the lists make {0} combinations: at most {most} are possible; shorten a list", most = TooManyPoints::MOST)]
+#[error("the lists make {0} combinations: at most {most} are possible; shorten a list", most = TooManyPoints::MAX)]
 pub struct TooManyPoints(usize);
 
 impl TooManyPoints {
-    const MOST: usize = 100_000;
+    const MAX: usize = 100_000;
 
     /// Fails if lists of these lengths have too many combinations.
     ///
@@ -107,7 +107,7 @@ impl TooManyPoints {
 
     fn of(points: usize) -> Result<(), TooManyPoints> {
         match points {
-            ..=TooManyPoints::MOST => Ok(()),
+            ..=TooManyPoints::MAX => Ok(()),
             more => Err(TooManyPoints(more)),
         }
     }

@@ -9,176 +9,67 @@ use super::count::{Origin, Sum};
 use super::predict::Prediction;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
-use crate::measure::{
-    CacheState, Conditions, InstructionColumns, Measured, Samples, Summary, outliers,
-};
+use crate::measure::{CacheState, Measured, Samples, Summary, outliers};
 use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation,
     TensorType, Work,
 };
 use crate::profile::Resources;
+use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, roofline_columns};
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
 
 /// A deviation above this is noisy, percent.
-pub const NOISY_PERCENT: f64 = 5.0;
+pub(crate) const NOISY_PERCENT: f64 = 5.0;
 /// A clock below this share of the highest is reduced.
 const FULL_CLOCK: f64 = 0.98;
 /// A rate above this percentage of its roof, measured or not, is implausible.
-pub const PLAUSIBLE_PERCENT: f64 = 102.0;
+pub(crate) const PLAUSIBLE_PERCENT: f64 = 102.0;
 
 /// The advice of an emulated row.
 const EMULATED: &str = "Timed on the host's CPU: its speed says nothing of a GPU's.";
 
-/// One row of a roofline; its rates are those of the mean time. The first five fields are the roofline
-/// exercise's. A rate whose bytes or operations the workload does not say is not known.
-///
-/// JSON has its fields, CSV and Markdown the columns that [`Row::columns`](crate::table::Row) names: a field that
-/// `report/columns.rs` lacks is in JSON alone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Record {
-    /// The first axis of the sweep, if there is one.
-    #[serde(flatten)]
-    pub first: AxisValues,
-    /// Arithmetic intensity, FLOP/byte.
-    pub ai: Option<f64>,
-    /// 1e9 FLOP/s.
-    pub gflops: Option<f64>,
-    /// 1e9 bytes/s.
-    pub bandwidth: Option<f64>,
-    /// `gflops` as a percentage of the device's peak: of multiply-adds, or of the tensor cores that the kernel uses.
-    pub percent_peak: Option<f64>,
-    /// The workload's name.
-    pub kernel: String,
-    /// The element type: of an axis of that name, or of most operations.
-    pub dtype: Option<String>,
-    /// The other axes.
-    #[serde(flatten)]
-    pub axes: AxisValues,
-    /// Threads per block.
-    pub block: u64,
-    /// Blocks in the grid.
-    pub grid: u64,
-    /// Blocks for each multiprocessor, where the grid was asked for so.
-    pub blocks_per_sm: Option<u32>,
-    /// Mean time of a launch.
-    pub mean_ms: f64,
-    /// Median time of a launch.
-    pub median_ms: f64,
-    /// Shortest time of a launch.
-    pub min_ms: f64,
-    /// Population standard deviation of the times, percent of the mean.
-    pub rms_percent: f64,
-    /// The lowest roof over the point.
-    pub limiting_roof: Option<Limit>,
-    /// The intensity at which memory and this arithmetic take the same time, FLOP/byte: of the measured
-    /// roofs where they are known.
-    pub ridge_point: Option<f64>,
-    /// What the roof allows at the point's intensity, 1e9 FLOP/s.
-    pub roof_gflops: Option<f64>,
-    /// `gflops` as a percentage of `roof_gflops`; without operations `bandwidth` as one of memory's.
-    pub percent_roof: Option<f64>,
-    /// The lowest measured roof, where the device's ceilings are known, 1e9 FLOP/s.
-    pub measured_roof_gflops: Option<f64>,
-    /// As `percent_roof`, of the measured roof.
-    pub percent_measured_roof: Option<f64>,
-    /// `gflops` as a percentage of the arithmetic peak at the clock that the samples ran at; not of tensor cores.
-    pub percent_peak_at_clock: Option<f64>,
-    /// What the launch waits for, where the roofs of what it does are known.
-    pub bound: Option<Bound>,
-    /// `L2` where the bytes fit into the level 2 cache and it is warm, else `memory`.
-    pub working_set: &'static str,
-    /// What the caches held when a launch began.
-    pub cache: &'static str,
-    /// Samples.
-    pub samples: usize,
-    /// Launches of a sample.
-    pub batch: u32,
-    /// Samples far from the others. They are in the mean.
-    pub outliers: usize,
-    /// The median of the samples' clocks, from the device's counters.
-    pub clock_mhz: Option<f64>,
-    /// The clock that the management library said.
-    pub nvml_clock_mhz: Option<u32>,
-    /// Power draw.
-    pub power_watts: Option<f64>,
-    /// Temperature of the chip, degrees Celsius.
-    pub temperature: Option<u32>,
-    /// How much two measurements of the point in this run differ, percent, where it was measured
-    /// twice.
-    pub noise_floor_percent: Option<f64>,
-    /// What is to be said against the row: `noisy outliers clock implausible shared` and what throttled
-    /// it.
-    pub flags: Vec<String>,
-    /// Operations on floating point that the emulator has counted.
-    pub counted_flop: Option<u64>,
-    /// Bytes of the distinct sectors that it has seen read and written.
-    pub counted_bytes: Option<u64>,
-    /// The first over the second, FLOP/byte.
-    pub counted_ai: Option<f64>,
-    /// Whether these are of the launch itself or scaled from smaller ones.
-    pub counted_from: Option<Origin>,
-    /// Why the emulator was asked and these are empty.
-    pub not_counted: Option<String>,
-    /// Where the operations come from that the rates are of.
-    pub flop_from: Option<Origin>,
-    /// Where the bytes come from.
-    pub bytes_from: Option<Origin>,
-    /// The types whose matrices the kernel's tensor cores multiply.
-    pub tensor_types: Vec<TensorType>,
-    /// The GPU's number on its machine.
-    pub gpu: Option<u32>,
-    /// What ran it.
-    pub device: String,
-    /// Whether the output was compared with a reference; a row that differs from it is not written.
-    pub checked: bool,
-    /// Bytes that the GPU's memory gave and took in a launch, as its counters say.
-    pub dram_bytes: Option<f64>,
-    /// Bytes that multiprocessors asked the level 2 cache for or gave it.
-    pub l2_bytes: Option<f64>,
-    /// Operations on floating point of a launch, as the GPU's counters say.
-    pub measured_flop: Option<f64>,
-    /// The intensity of these two, FLOP/byte.
-    pub measured_ai: Option<f64>,
-    /// The arithmetic of a launch by kind and type, as the GPU's counters say.
-    #[serde(flatten)]
-    pub measured_instructions: InstructionColumns,
-    /// `dram_bytes` over `counted_bytes`, which are the least that memory must move.
-    pub dram_over_least: Option<f64>,
-    /// One sentence: what to try. Of an emulated run, whose times are the host's, that nothing follows from them.
-    pub advice: &'static str,
-    /// The GPU that the next two were computed for; nothing was measured on it.
-    pub predicted_gpu: Option<String>,
-    /// The lowest of its roofs over the launch.
-    pub predicted_limit: Option<Limit>,
-    /// What that roof allows at the counted intensity, else at the formula's, 1e9 FLOP/s.
-    pub predicted_gflops: Option<f64>,
-    /// The time of a launch, for each sample, in order.
-    pub samples_ms: Vec<f64>,
-    /// The clock of each sample.
-    pub samples_clock_hz: Vec<Option<f64>>,
-    /// The grid as it was asked for, to tell curves apart.
-    #[serde(skip)]
-    pub grid_size: GridSize,
-    /// The workload's first axis, along which a curve goes.
-    #[serde(skip)]
-    pub along: Option<&'static str>,
-    /// The arithmetic that the kernel is made of.
-    #[serde(skip)]
-    pub arithmetic: Option<Limit>,
-    /// What the predicted GPU moves at most in a second of such launches, 1e9 bytes.
-    #[serde(skip)]
-    pub predicted_bandwidth: Option<f64>,
-    /// Whether the emulator ran it: the times are the host's.
-    #[serde(skip)]
-    pub is_emulated: bool,
-    /// The intensity that `predicted_gflops` is for, FLOP/byte.
-    #[serde(skip)]
-    pub predicted_ai: Option<f64>,
-    /// Registers, spills and occupancy of the kernel on the GPU of the prediction, where `ptxas` has said what they
-    /// are.
-    #[serde(skip)]
-    pub resources: Option<Resources>,
+macro_rules! rows {
+    ($($row:tt)*) => {
+        record! {
+            /// One row of a roofline; its rates are those of the mean time. The first five fields are the roofline
+            /// exercise's, to the letter: `k,ai,gflops,bandwidth,percent_peak` as `%d,%.6f,%.2f,%.2f,%.2f`, where `k` is the
+            /// first axis. A rate whose bytes or operations the workload does not say is not known.
+            pub struct Record of Measurement<'_>, columns ROOFLINE, {
+                /// The grid as it was asked for, to tell curves apart.
+                grid_size: GridSize = |it| it.launched.grid;
+                /// The workload's first axis, along which a curve goes.
+                along: Option<&'static str> = |it| it.launched.values.first().map(|(name, _)| *name);
+                /// The arithmetic that the kernel is made of.
+                arithmetic: Option<Limit> = |it| it.arithmetic.map(|(limit, _)| limit);
+                /// The bandwidth that the predicted GPU's roofs allow such launches, 1e9 bytes/s.
+                predicted_bandwidth: Option<f64> = |it| it.predicted_bandwidth.map(|(_, rate)| rate.giga());
+                /// Whether the emulator ran it: the times are the host's.
+                is_emulated: bool = |it| it.context.properties.is_emulated();
+                /// The intensity that `predicted_gflops` is for, FLOP/byte.
+                predicted_ai: Option<f64> = |it| it.predicted.map(|it| it.intensity.0);
+                /// Registers, spills and occupancy of the kernel on the GPU of the prediction, where `ptxas` has said
+                /// what they are.
+                resources: Option<Resources> = |it| it.context.resources();
+            }
+            $($row)*
+        }
+    };
 }
+
+roofline_columns!(rows);
+
+/// The types of columns that are not numbers or text.
+macro_rules! named {
+    ($($type:ty),*) => {
+        $(impl Named for $type {
+            fn text(&self) -> String {
+                self.name().to_owned()
+            }
+        })*
+    };
+}
+
+named!(Limit, Bound, Origin, TensorType);
 
 /// Names and values in order; an axis of another workload has no value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -187,10 +78,22 @@ pub struct AxisValues(pub Vec<(&'static str, Option<Value>)>);
 impl Serialize for AxisValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
+        self.fields("", &mut map)?;
         map.end()
+    }
+}
+
+impl ColumnValue for AxisValues {
+    fn cells(&self, _: &'static Column) -> Vec<Cell> {
+        let values = self.0.iter();
+        values
+            .map(|(name, value)| known(name, value.as_ref()))
+            .collect()
+    }
+
+    fn fields<M: SerializeMap>(&self, _: &'static str, map: &mut M) -> Result<(), M::Error> {
+        let mut values = self.0.iter();
+        values.try_for_each(|(name, value)| map.serialize_entry(name, value))
     }
 }
 
@@ -311,6 +214,227 @@ impl<'a> Launched<'a> {
     }
 }
 
+/// A measured launch, and what the formulas of several columns begin with.
+struct Measurement<'a> {
+    launched: &'a Launched<'a>,
+    context: &'a Context<'a>,
+    samples: &'a Samples,
+    /// Of a second measurement.
+    again: Option<&'a Samples>,
+    time: Summary,
+    /// Operations per second.
+    rate: Option<f64>,
+    /// Bytes per second.
+    moved: Option<f64>,
+    in_l2: bool,
+    /// The data sheet's.
+    roofs: Roofs,
+    measured: Option<Roofs>,
+    /// The measured ones, or else the data sheet's.
+    reached: Roofs,
+    roof: Option<Roof>,
+    measured_roof: Option<Roof>,
+    arithmetic: Option<(Limit, FlopsPerSec)>,
+    situation: Situation,
+    bound: Option<Bound>,
+    clock_hz: Option<f64>,
+    measured_flop: Option<f64>,
+    predicted: Option<Attainable>,
+    predicted_bandwidth: Option<(Limit, BytesPerSec)>,
+}
+
+impl<'a> Measurement<'a> {
+    /// `None` if there are no samples.
+    fn new(
+        launched: &'a Launched<'a>,
+        samples: &'a Samples,
+        again: Option<&'a Samples>,
+        context: &'a Context<'a>,
+    ) -> Option<Measurement<'a>> {
+        const MS_PER_S: f64 = 1e3;
+        let time = Summary::of(&samples.ms)?;
+        let seconds = time.mean / MS_PER_S;
+        let work = launched.work;
+        let in_l2 = context.is_in_l2(launched);
+        let roofs = context.roofs(work);
+        let measured = context.measured(work, in_l2);
+        let reached = measured.unwrap_or(roofs);
+        let sheet = |precision| context.roofs.get(&precision).copied();
+        let of_ceilings = |precision| context.ceilings?.roofs(precision, in_l2);
+        let arithmetic = match measured {
+            Some(_) => work.ceiling(of_ceilings),
+            None => work.ceiling(sheet),
+        };
+        let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
+        let precisions = work.precisions();
+        let predicted = context.attainable(launched);
+        let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
+        let mut measurement = Measurement {
+            launched,
+            context,
+            samples,
+            again,
+            rate: work.flops().map(|flops| flops / seconds),
+            moved: work.bytes().map(|bytes| bytes / seconds),
+            time,
+            in_l2,
+            roofs,
+            measured,
+            reached,
+            roof: launched.roof(&roofs, sheet),
+            measured_roof: measured.and_then(|it| launched.roof(&it, of_ceilings)),
+            arithmetic,
+            situation,
+            bound: None,
+            clock_hz: Summary::of(&clocks).map(|clocks| clocks.median),
+            measured_flop: context.measured.map(|it| it.instructions.flop(&precisions)),
+            predicted,
+            predicted_bandwidth: context.attainable_bandwidth(launched, predicted),
+        };
+        measurement.bound = measurement.bound();
+        Some(measurement)
+    }
+
+    /// Whether the workload or the emulator says what the launch moves or computes.
+    fn is_known(&self) -> bool {
+        self.moved.is_some() || self.rate.is_some()
+    }
+
+    /// As of the tensor cores of most GPUs.
+    fn has_unknown_roof(&self) -> bool {
+        self.rate.is_some() && self.arithmetic.is_none()
+    }
+
+    fn bound(&self) -> Option<Bound> {
+        let bound = self.is_known().then(|| self.situation.bound());
+        bound.filter(|bound| !self.has_unknown_roof() || *bound == Bound::Bandwidth)
+    }
+
+    fn first_axis(&self) -> AxisValues {
+        AxisValues(self.axes().take(1).collect())
+    }
+
+    fn other_axes(&self) -> AxisValues {
+        AxisValues(self.axes().skip(1).collect())
+    }
+
+    /// Those of all workloads but the element type, which has a column of its own.
+    fn axes(&self) -> impl Iterator<Item = (&'static str, Option<Value>)> {
+        let names = self.context.axes.iter().filter(|name| **name != DTYPE);
+        names.map(|name| (*name, self.launched.value(name).cloned()))
+    }
+
+    fn counted(&self) -> Option<&Sum> {
+        self.context.figures.sum()
+    }
+
+    fn counters(&self) -> Option<Measured> {
+        self.context.measured
+    }
+
+    /// The count of the instructions of a column.
+    fn instructions(&self, column: &str) -> Option<f64> {
+        self.counters()?.instructions.of_column(column)
+    }
+
+    fn percent_peak(&self) -> Option<f64> {
+        let peak = self.context.peak(self.launched.work, self.roofs.peak)?;
+        Some(100.0 * self.rate? / peak.0)
+    }
+
+    /// The rate as a percentage of a roof; without operations the bandwidth as one of memory's.
+    fn percent(&self, roof: Option<Roof>, memory: BytesPerSec) -> Option<f64> {
+        match (self.rate, roof, self.moved) {
+            (Some(rate), Some(roof), _) => Some(100.0 * rate / roof.value.0),
+            (None, _, Some(moved)) => Some(100.0 * moved / memory.0),
+            _ => None,
+        }
+    }
+
+    fn percent_roof(&self) -> Option<f64> {
+        self.percent(self.roof, self.roofs.memory)
+    }
+
+    fn percent_measured_roof(&self) -> Option<f64> {
+        self.percent(self.measured_roof, self.measured?.memory)
+    }
+
+    fn percent_peak_at_clock(&self) -> Option<f64> {
+        // The data sheet has the rate of tensor cores for a lower clock, which it does not name.
+        if !self.launched.work.tensor_types().is_empty() {
+            return None;
+        }
+        let highest = self.context.properties.gpu.as_ref()?.clock_hz;
+        Some(100.0 * self.rate? / (self.roofs.fma.0 * self.clock_hz? / highest))
+    }
+
+    fn limiting_roof(&self) -> Option<Limit> {
+        match (self.roof, self.moved) {
+            (None, Some(_)) if !self.has_unknown_roof() => Some(Limit::Memory),
+            (roof, _) => roof.map(|it| it.limit),
+        }
+    }
+
+    fn measured_ai(&self) -> Option<f64> {
+        let counters = self.counters().filter(|it| it.dram_bytes > 0.0)?;
+        Some(self.measured_flop? / counters.dram_bytes)
+    }
+
+    fn dram_over_least(&self) -> Option<f64> {
+        let least = self.counted().filter(|it| it.bytes > 0)?.bytes as f64;
+        Some(self.counters()?.dram_bytes / least)
+    }
+
+    fn predicted_gpu(&self) -> Option<String> {
+        let prediction = self.predicted_bandwidth.and(self.context.prediction)?;
+        Some(prediction.roofs.gpu.name.clone())
+    }
+
+    fn advice(&self) -> &'static str {
+        match (self.context.properties.is_emulated(), self.is_known()) {
+            (true, _) => EMULATED,
+            (false, true) if self.bound.is_none() => {
+                "The roof of its arithmetic is not known here: what bounds it is not, either."
+            }
+            (false, true) => self.situation.advice(),
+            (false, false) => "Say what the launch moves and computes: its roofs follow from that.",
+        }
+    }
+
+    fn flags(&self) -> Vec<String> {
+        let highest = self.context.properties.gpu.as_ref().map(|gpu| gpu.clock_hz);
+        let is_slow = |clock: f64| highest.is_some_and(|highest| clock < FULL_CLOCK * highest);
+        // Memory's roof is none to data in a cache.
+        let percent_roof = match self.in_l2 {
+            true => {
+                let flat = self.context.peak(self.launched.work, self.roofs.fma);
+                self.rate
+                    .zip(flat)
+                    .map(|(rate, flat)| 100.0 * rate / flat.0)
+            }
+            false => self.percent_roof(),
+        };
+        let percents = [percent_roof, self.percent_measured_roof()];
+        let highest_percent = percents.into_iter().flatten().fold(0.0, f64::max);
+        let conditions = &self.samples.conditions;
+        let own = [
+            ("noisy", self.time.rms_percent > NOISY_PERCENT),
+            ("outliers", outliers(&self.samples.ms) > 0),
+            ("clock", self.clock_hz.is_some_and(is_slow)),
+            ("implausible", highest_percent > PLAUSIBLE_PERCENT),
+            // One of them is this.
+            (
+                "shared",
+                conditions.processes.is_some_and(|count| count > 1),
+            ),
+        ];
+        let own = own.into_iter().filter(|(_, is_so)| *is_so);
+        own.map(|(name, _)| name.to_owned())
+            .chain(conditions.throttled_by.iter().cloned())
+            .collect()
+    }
+}
+
 impl Record {
     /// The record of a launch whose output was not found wrong. `None` if there are no samples.
     pub(super) fn new(
@@ -319,149 +443,12 @@ impl Record {
         again: Option<&Samples>,
         context: &Context<'_>,
     ) -> Option<Record> {
-        const MS_PER_S: f64 = 1e3;
-        let time = Summary::of(&samples.ms)?;
-        let seconds = time.mean / MS_PER_S;
-        let work = launched.work;
-        let counted = context.figures.sum();
-        let rate = work.flops().map(|flops| flops / seconds);
-        let moved = work.bytes().map(|bytes| bytes / seconds);
-        let in_l2 = context.is_in_l2(launched);
-        let roofs = context.roofs(work);
-        let measured = context.measured(work, in_l2);
-        let reached = measured.unwrap_or(roofs);
-        let sheet = |precision| context.roofs.get(&precision).copied();
-        let of_ceilings = |precision| context.ceilings?.roofs(precision, in_l2);
-        let roof = launched.roof(&roofs, sheet);
-        let measured_roof = measured.and_then(|it| launched.roof(&it, of_ceilings));
-        let percent = |roof: Option<Roof>, memory: f64| match (rate, roof, moved) {
-            (Some(rate), Some(roof), _) => Some(100.0 * rate / roof.value.0),
-            (None, _, Some(moved)) => Some(100.0 * moved / memory),
-            _ => None,
-        };
-        let arithmetic = match measured {
-            Some(_) => work.ceiling(of_ceilings),
-            None => work.ceiling(sheet),
-        };
-        let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
-        let precisions = work.precisions();
-        let measured_flop = context.measured.map(|it| it.instructions.flop(&precisions));
-        let predicted = context.attainable(launched);
-        let predicted_bandwidth = context.attainable_bandwidth(launched, predicted);
-        let is_known = work.bytes().is_some() || work.flops().is_some();
-        // As of the tensor cores of most GPUs.
-        let has_unknown_roof = work.flops().is_some() && arithmetic.is_none();
-        let bound = is_known
-            .then(|| situation.bound())
-            .filter(|bound| !has_unknown_roof || *bound == Bound::Bandwidth);
-        let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
-        let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
-        let axes = context.axes.iter().filter(|name| **name != DTYPE);
-        let mut axes = axes.map(|name| (*name, launched.value(name).cloned()));
-        let mut record = Record {
-            first: AxisValues(axes.next().into_iter().collect()),
-            ai: work.intensity().map(|it| it.0),
-            gflops: rate.map(|rate| rate / 1e9),
-            bandwidth: moved.map(|moved| moved / 1e9),
-            percent_peak: rate
-                .zip(context.peak(work, roofs.peak))
-                .map(|(rate, peak)| 100.0 * rate / peak.0),
-            kernel: launched.workload.to_owned(),
-            dtype: launched.dtype(),
-            axes: AxisValues(axes.collect()),
-            block: launched.config.block_threads(),
-            grid: launched.config.grid.iter().product(),
-            blocks_per_sm: launched.grid.per_multiprocessor(),
-            mean_ms: time.mean,
-            median_ms: time.median,
-            min_ms: time.min,
-            rms_percent: time.rms_percent,
-            limiting_roof: match (roof, moved) {
-                (None, Some(_)) if !has_unknown_roof => Some(Limit::Memory),
-                (roof, _) => roof.map(|it| it.limit),
-            },
-            ridge_point: arithmetic.map(|(_, rate)| (rate / reached.memory).0),
-            roof_gflops: roof.map(|it| it.value.giga()),
-            percent_roof: percent(roof, roofs.memory.0),
-            measured_roof_gflops: measured_roof.map(|it| it.value.giga()),
-            percent_measured_roof: measured.and_then(|it| percent(measured_roof, it.memory.0)),
-            percent_peak_at_clock: clock_hz.and_then(|hz| {
-                // The data sheet has the rate of tensor cores for a lower clock, which it does not name.
-                if !work.tensor_types().is_empty() {
-                    return None;
-                }
-                let highest = context.properties.gpu.as_ref()?.clock_hz;
-                Some(100.0 * rate? / (roofs.fma.0 * hz / highest))
-            }),
-            bound,
-            working_set: if in_l2 { "L2" } else { "memory" },
-            cache: launched.cache.name(),
-            samples: samples.ms.len(),
-            batch: samples.batch,
-            outliers: outliers(&samples.ms),
-            clock_mhz: clock_hz.map(|hz| hz / 1e6),
-            nvml_clock_mhz: samples.conditions.clock_mhz,
-            power_watts: samples.conditions.power_watts,
-            temperature: samples.conditions.temperature,
-            noise_floor_percent: again.and_then(|again| difference(&time, again)),
-            flags: Vec::new(),
-            gpu: context.properties.gpu.as_ref().map(|gpu| gpu.ordinal),
-            device: context.properties.name.clone(),
-            checked: context.is_checked,
-            counted_flop: counted.map(|it| it.flop),
-            counted_bytes: counted.map(|it| it.bytes),
-            counted_ai: counted.and_then(Sum::intensity),
-            counted_from: counted.map(|it| it.origin),
-            not_counted: context.figures.reason(),
-            flop_from: rate.and_then(|_| context.figures.origin(context.figures.says_flop)),
-            bytes_from: moved.and_then(|_| context.figures.origin(context.figures.says_bytes)),
-            dram_bytes: context.measured.map(|it| it.dram_bytes),
-            l2_bytes: context.measured.map(|it| it.l2_bytes),
-            measured_flop,
-            measured_ai: context
-                .measured
-                .filter(|it| it.dram_bytes > 0.0)
-                .and_then(|it| Some(measured_flop? / it.dram_bytes)),
-            measured_instructions: InstructionColumns(context.measured.map(|it| it.instructions)),
-            dram_over_least: context
-                .measured
-                .zip(counted)
-                .and_then(|(measured, counted)| {
-                    (counted.bytes > 0).then(|| measured.dram_bytes / counted.bytes as f64)
-                }),
-            advice: match (context.properties.is_emulated(), is_known) {
-                (true, _) => EMULATED,
-                (false, true) if bound.is_none() => {
-                    "The roof of its arithmetic is not known here: what bounds it is not, either."
-                }
-                (false, true) => situation.advice(),
-                (false, false) => {
-                    "Say what the launch moves and computes: its roofs follow from that."
-                }
-            },
-            predicted_gpu: predicted_bandwidth
-                .and(context.prediction)
-                .map(|it| it.roofs.gpu.name.clone()),
-            predicted_limit: predicted_bandwidth.map(|(limit, _)| limit),
-            predicted_bandwidth: predicted_bandwidth.map(|(_, rate)| rate.giga()),
-            is_emulated: context.properties.is_emulated(),
-            predicted_gflops: predicted.map(|it| it.rate.giga()),
-            predicted_ai: predicted.map(|it| it.intensity.0),
-            resources: context.resources(),
-            samples_ms: samples.ms,
-            samples_clock_hz: samples.clock_hz,
-            grid_size: launched.grid,
-            along: launched.values.first().map(|(name, _)| *name),
-            tensor_types: work.tensor_types(),
-            arithmetic: arithmetic.map(|(limit, _)| limit),
-        };
-        let flat = context.peak(work, roofs.fma);
-        record.flags = context.flags(&record, flat, samples.conditions);
-        Some(record)
+        let measurement = Measurement::new(launched, &samples, again, context)?;
+        Some(Record::of(&measurement))
     }
 
     /// The kernel and how it was launched: what a curve of the chart has in common.
-    pub fn series(&self) -> Series<'_> {
+    pub(crate) fn series(&self) -> Series<'_> {
         let others = self.all_axes();
         Series {
             kernel: &self.kernel,
@@ -596,62 +583,28 @@ impl Context<'_> {
             is_small: threads < places,
         }
     }
-
-    /// `flat` is the arithmetic roof.
-    fn flags(
-        &self,
-        record: &Record,
-        flat: Option<FlopsPerSec>,
-        conditions: Conditions,
-    ) -> Vec<String> {
-        let highest = self.properties.gpu.as_ref().map(|gpu| gpu.clock_hz / 1e6);
-        let is_slow = |clock: f64| highest.is_some_and(|highest| clock < FULL_CLOCK * highest);
-        // Memory's roof is none to data in a cache.
-        let percent_roof = match (record.working_set, record.gflops) {
-            ("L2", Some(gflops)) => flat.map(|flat| 100.0 * gflops / flat.giga()),
-            ("L2", None) => None,
-            _ => record.percent_roof,
-        };
-        let percents = [percent_roof, record.percent_measured_roof];
-        let highest_percent = percents.into_iter().flatten().fold(0.0, f64::max);
-        let own = [
-            ("noisy", record.rms_percent > NOISY_PERCENT),
-            ("outliers", record.outliers > 0),
-            ("clock", record.clock_mhz.is_some_and(is_slow)),
-            ("implausible", highest_percent > PLAUSIBLE_PERCENT),
-            // One of them is this.
-            (
-                "shared",
-                conditions.processes.is_some_and(|count| count > 1),
-            ),
-        ];
-        let own = own.into_iter().filter(|(_, is_so)| *is_so);
-        own.map(|(name, _)| name.to_owned())
-            .chain(conditions.throttled_by)
-            .collect()
-    }
 }
 
 /// Records of one launch that differ in the first axis alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series<'a> {
+pub(crate) struct Series<'a> {
     /// The workload's name.
-    pub kernel: &'a str,
+    pub(crate) kernel: &'a str,
     /// The element type.
-    pub dtype: Option<&'a str>,
+    pub(crate) dtype: Option<&'a str>,
     /// The other axes' values.
-    pub axes: Vec<(&'static str, &'a Value)>,
+    pub(crate) axes: Vec<(&'static str, &'a Value)>,
     /// Threads per block.
-    pub block: u64,
+    pub(crate) block: u64,
     /// Blocks in the grid, as asked for.
-    pub grid: GridSize,
+    pub(crate) grid: GridSize,
     /// `warm` or `cold`.
-    pub cache: &'static str,
+    pub(crate) cache: &'static str,
 }
 
 impl Series<'_> {
     /// What tells it apart: each part's name and value; kernel and element type have no name.
-    pub fn parts(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn parts(&self) -> Vec<(&'static str, String)> {
         let mut parts = vec![("", self.kernel.to_owned())];
         parts.extend(self.dtype.map(|dtype| ("", dtype.to_owned())));
         let axes = self.axes.iter();
@@ -664,7 +617,7 @@ impl Series<'_> {
 }
 
 /// Groups records by series, in order of first appearance.
-pub fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
+pub(crate) fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
     let mut groups: Vec<(Series<'_>, Vec<&Record>)> = Vec::new();
     for record in records {
         let series = record.series();
@@ -682,7 +635,7 @@ mod tests {
     use crate::ceilings::host_roofs;
     use crate::driver::{Device, Emulation};
     use crate::embedded::{Gemv, Polynomial, Stream};
-    use crate::measure::Instructions;
+    use crate::measure::{Conditions, Instructions};
     use crate::model::{GpuRoofs, Operation, TensorRoofs};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};

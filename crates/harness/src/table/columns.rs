@@ -1,21 +1,46 @@
-//! The columns that tables have, whatever they are tables of.
+//! The columns of rows of files: what is known of each by its name, and how a record is made of them.
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
 
 use super::Cell;
-use Rule::{NotNegative, Positive};
+use super::occupancy_columns::occupancy_columns;
+use super::roofline_columns::roofline_columns;
+use Rule::{Any, NotNegative, Positive};
 
-/// A column that says what came out, or of what. Any other says what a launch was, and rows that differ in one are
-/// of different launches to `compare`: the axes of workloads are such columns, whatever they are called.
+/// A column, of its row in `roofline_columns.rs` or `occupancy_columns.rs`.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
+    /// Its meaning, in Markdown, for the page.
+    #[cfg(test)]
+    doc: &'static str,
+    #[cfg(test)]
+    unit: &'static str,
+    role: Role,
     /// Digits behind the point, of numbers.
     decimals: usize,
     /// Where a verdict or a picture rests on the column, whichever command reads it.
-    pub(crate) rule: Option<Rule>,
+    pub(crate) rule: Rule,
+}
+
+/// What a column is to those who read rows.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    /// What the launch was: rows that differ in one are of different launches to `compare`. The axes of workloads are such
+    /// columns, too, whatever they are called.
+    Launch,
+    /// What came out, or of what.
+    Outcome,
+    /// The same, in JSON alone.
+    Json,
+    /// Columns that the value names.
+    Several,
 }
 
 /// What a cell may hold besides nothing.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
+    Any,
     Positive,
     NotNegative,
 }
@@ -23,23 +48,25 @@ pub(crate) enum Rule {
 impl Rule {
     pub(crate) fn allows(self, cell: &str) -> bool {
         let number = cell.parse().ok().filter(|it: &f64| it.is_finite());
-        number.is_some_and(|it| match self {
-            Rule::Positive => it > 0.0,
-            Rule::NotNegative => it >= 0.0,
-        })
+        match self {
+            Any => true,
+            Positive => number.is_some_and(|it| it > 0.0),
+            NotNegative => number.is_some_and(|it| it >= 0.0),
+        }
     }
 
     pub(crate) fn wanted(self) -> &'static str {
         match self {
-            Rule::Positive => "a finite number above 0",
-            Rule::NotNegative => "a finite number of at least 0",
+            Any => "anything",
+            Positive => "a finite number above 0",
+            NotNegative => "a finite number of at least 0",
         }
     }
 }
 
 /// Whether a column says what came out, and not what the launch was.
 pub fn is_outcome(name: &str) -> bool {
-    COLUMNS.iter().any(|column| column.name == name)
+    columns().any(|it| it.name == name && matches!(it.role, Role::Outcome | Role::Json))
 }
 
 /// A cell with as many digits as its column has, empty where nothing is known.
@@ -47,119 +74,244 @@ pub fn is_outcome(name: &str) -> bool {
 /// # Panics
 /// There is no such column.
 pub(crate) fn number(name: &'static str, value: impl Into<Option<f64>>) -> Cell {
-    let column = COLUMNS.iter().find(|column| column.name == name);
-    let decimals = column.expect("numbers are of `COLUMNS`").decimals;
-    known(
-        name,
-        value.into().map(|value| format!("{value:.decimals$}")),
-    )
+    let column = columns().find(|column| column.name == name);
+    column.expect("numbers have a row").number(value.into())
 }
 
-/// A cell that is empty where nothing is known. It is not looked for in `COLUMNS`.
+/// A cell that is empty where nothing is known.
 pub(crate) fn known(name: &'static str, value: Option<impl ToString>) -> Cell {
     (name, value.map_or_else(String::new, |it| it.to_string()))
 }
 
-/// A cell. It is not looked for in `COLUMNS`.
+/// A cell.
 pub(crate) fn cell(name: &'static str, value: impl ToString) -> Cell {
     (name, value.to_string())
 }
 
-const fn plain(name: &'static str) -> Column {
-    digits(name, 0)
-}
-
-const fn digits(name: &'static str, decimals: usize) -> Column {
-    let rule = None;
-    Column {
-        name,
-        decimals,
-        rule,
+impl Column {
+    /// A cell with as many digits as the column has, empty where nothing is known.
+    pub(crate) fn number(&self, value: Option<f64>) -> Cell {
+        let decimals = self.decimals;
+        known(self.name, value.map(|it| format!("{it:.decimals$}")))
     }
 }
 
-const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
-    Column {
-        rule: Some(rule),
-        ..digits(name, decimals)
+macro_rules! facts {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $unit:literal, [$role:ident, $decimals:literal, $rule:ident]
+        = |$it:ident| $value:expr;)*) => {
+        &[$(Column {
+            name: stringify!($name),
+            #[cfg(test)]
+            doc: concat!($($doc),+),
+            #[cfg(test)]
+            unit: $unit,
+            role: Role::$role,
+            decimals: $decimals,
+            rule: Rule::$rule,
+        }),*]
+    };
+}
+
+pub(crate) const ROOFLINE: &[Column] = roofline_columns!(facts);
+pub(crate) const OCCUPANCY: &[Column] = occupancy_columns!(facts);
+
+/// Every column of the rows that are compared and merged. A name may be of both kinds of rows.
+pub(crate) fn columns() -> impl Iterator<Item = &'static Column> {
+    ROOFLINE.iter().chain(OCCUPANCY)
+}
+
+/// Makes a record of rows: a field for each, its JSON, its cells, and its values by the rows' formulas. What stands in the
+/// braces is in no file.
+macro_rules! record {
+    (
+        $(#[$attribute:meta])*
+        pub struct $record:ident of $measurement:ty, columns $columns:expr, {
+            $($(#[doc = $own_doc:literal])+ $own:ident: $own_type:ty = |$own_it:ident| $own_value:expr;)*
+        }
+        $($(#[doc = $doc:literal])+ $name:ident: $type:ty, $unit:literal, [$role:ident, $decimals:literal, $rule:ident]
+            = |$it:ident| $value:expr;)*
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct $record {
+            $($(#[doc = $doc])+ pub $name: $type,)*
+            $($(#[doc = $own_doc])+ pub $own: $own_type,)*
+        }
+
+        impl $record {
+            const COLUMNS: &'static [$crate::table::Column] = $columns;
+
+            fn of(measurement: &$measurement) -> $record {
+                $record {
+                    $($name: { let $it = measurement; $value },)*
+                    $($own: { let $own_it = measurement; $own_value },)*
+                }
+            }
+        }
+
+        impl serde::Serialize for $record {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+
+                let mut map = serializer.serialize_map(None)?;
+                $($crate::table::ColumnValue::fields(&self.$name, stringify!($name), &mut map)?;)*
+                map.end()
+            }
+        }
+
+        impl $crate::table::Row for $record {
+            fn columns(&self) -> Vec<$crate::table::Cell> {
+                let mut columns = Self::COLUMNS.iter();
+                let mut cells = Vec::new();
+                $({
+                    let column = columns.next().expect("a row for each field");
+                    cells.extend($crate::table::ColumnValue::cells(&self.$name, column));
+                })*
+                cells
+            }
+        }
+    };
+}
+
+pub(crate) use record;
+
+/// A value of a record, as files have it.
+pub(crate) trait ColumnValue: Serialize {
+    /// Its cells in CSV: one, none of a list of numbers, or several.
+    fn cells(&self, column: &'static Column) -> Vec<Cell>;
+
+    /// Its fields in JSON.
+    fn fields<M: SerializeMap>(&self, name: &'static str, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry(name, self)
     }
 }
 
-/// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
-/// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 72] = [
-    ruled("ai", 6, Positive),
-    ruled("gflops", 2, NotNegative),
-    ruled("bandwidth", 2, NotNegative),
-    digits("percent_peak", 2),
-    plain("blocks_per_sm"),
-    ruled("mean_ms", 6, Positive),
-    ruled("median_ms", 6, Positive),
-    ruled("min_ms", 6, Positive),
-    ruled("rms_percent", 3, NotNegative),
-    plain("limiting_roof"),
-    digits("ridge_point", 3),
-    digits("roof_gflops", 2),
-    digits("percent_roof", 2),
-    digits("measured_roof_gflops", 2),
-    digits("percent_measured_roof", 2),
-    digits("percent_peak_at_clock", 2),
-    plain("bound"),
-    plain("working_set"),
-    ruled("samples", 0, Positive),
-    plain("batch"),
-    plain("outliers"),
-    plain("clock_mhz"),
-    plain("nvml_clock_mhz"),
-    plain("power_watts"),
-    plain("temperature"),
-    ruled("noise_floor_percent", 3, NotNegative),
-    ruled("dram_bytes", 0, NotNegative),
-    ruled("measured_flop", 0, NotNegative),
-    digits("measured_ai", 6),
-    plain("l2_bytes"),
-    plain("measured_fma_f32"),
-    plain("measured_add_f32"),
-    plain("measured_multiply_f32"),
-    plain("measured_fma_f64"),
-    plain("measured_add_f64"),
-    plain("measured_multiply_f64"),
-    plain("measured_fma_f16x2"),
-    plain("measured_add_f16x2"),
-    plain("measured_multiply_f16x2"),
-    ruled("counted_flop", 0, NotNegative),
-    ruled("counted_bytes", 0, NotNegative),
-    digits("counted_ai", 6),
-    plain("counted_from"),
-    plain("not_counted"),
-    digits("dram_over_least", 3),
-    plain("flop_from"),
-    plain("bytes_from"),
-    plain("tensor_types"),
-    plain("flags"),
-    plain("advice"),
-    plain("predicted_gpu"),
-    plain("predicted_limit"),
-    ruled("predicted_gflops", 2, Positive),
-    plain("gpu"),
-    plain("device"),
-    plain("checked"),
-    // Of an occupancy study.
-    plain("registers"),
-    plain("resident_blocks"),
-    plain("driver_blocks"),
-    digits("occupancy_percent", 2),
-    plain("limited_by"),
-    digits("waves", 3),
-    digits("tail_percent", 2),
-    digits("rate", 2),
-    plain("unit"),
-    digits("percent_ceiling", 2),
-    plain("in_flight_needed"),
-    plain("in_flight_provided"),
-    plain("in_flight_unit"),
-    plain("local_bytes"),
-    plain("samples_ms"),
-    // Of JSON alone.
-    plain("samples_clock_hz"),
-];
+/// What has a name in tables and files.
+pub(crate) trait Named: Serialize {
+    fn text(&self) -> String;
+}
+
+macro_rules! named {
+    ($($type:ty),*) => {
+        $(impl Named for $type {
+            fn text(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+
+named!(String, &'static str, bool, u32, u64, usize);
+
+impl<T: Named> ColumnValue for T {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        vec![(column.name, self.text())]
+    }
+}
+
+impl<T: Named> ColumnValue for Option<T> {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        vec![known(column.name, self.as_ref().map(T::text))]
+    }
+}
+
+impl<T: Named> ColumnValue for Vec<T> {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        let texts: Vec<String> = self.iter().map(T::text).collect();
+        vec![(column.name, texts.join(" "))]
+    }
+}
+
+impl ColumnValue for f64 {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        vec![column.number(Some(*self))]
+    }
+}
+
+impl ColumnValue for Option<f64> {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        vec![column.number(*self)]
+    }
+}
+
+impl ColumnValue for Vec<f64> {
+    fn cells(&self, column: &'static Column) -> Vec<Cell> {
+        let decimals = column.decimals;
+        let texts = self.iter().map(|value| format!("{value:.decimals$}"));
+        vec![(column.name, texts.collect::<Vec<String>>().join(" "))]
+    }
+}
+
+impl ColumnValue for Vec<Option<f64>> {
+    fn cells(&self, _: &'static Column) -> Vec<Cell> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::{env, fs};
+
+    use super::*;
+
+    /// The table of columns for the page, between its marks.
+    fn table(columns: &[Column]) -> String {
+        let mut text = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
+        for column in columns.iter().filter(|it| it.role != Role::Several) {
+            let doc = column.doc.trim();
+            let json = if column.role == Role::Json {
+                "in JSON alone: "
+            } else {
+                ""
+            };
+            text += &format!("| `{}` | {} | {json}{doc} |\n", column.name, column.unit);
+        }
+        text
+    }
+
+    /// The page with these lines in place of those between the marks of a name.
+    fn with(page: &str, name: &str, lines: &str) -> String {
+        let (begin, end) = (
+            format!("<!-- {name} -->\n"),
+            format!("<!-- end of {name} -->\n"),
+        );
+        let (before, rest) = page.split_once(&begin).expect("the page has the mark");
+        let (_, after) = rest.split_once(&end).expect("the page has the end");
+        format!("{before}{begin}{lines}{end}{after}")
+    }
+
+    #[test]
+    fn the_page_has_the_table_of_the_columns() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/measuring.md");
+        let page = fs::read_to_string(&path).expect("the page");
+        let new = with(&page, "columns of a roofline", &table(ROOFLINE));
+        let new = with(&new, "columns of an occupancy study", &table(OCCUPANCY));
+        if env::var_os("RIDGEPOINT_BLESS").is_some() {
+            fs::write(&path, &new).expect("writable");
+        }
+        let page = fs::read_to_string(&path).expect("the page");
+        assert!(
+            page == new,
+            "RIDGEPOINT_BLESS=1 writes the tables of docs/measuring.md"
+        );
+    }
+
+    #[test]
+    fn columns_of_one_name_are_alike_in_all_rows() {
+        for column in ROOFLINE {
+            let others = OCCUPANCY.iter().filter(|it| it.name == column.name);
+            for other in others.filter(|it| it.role != Role::Several) {
+                let facts = |it: &Column| (it.decimals, it.rule as u8, it.role as u8);
+                assert_eq!(facts(column), facts(other), "{}", column.name);
+            }
+        }
+        assert!(is_outcome("gflops") && is_outcome("samples_ms") && is_outcome("waves"));
+        for name in ["kernel", "block", "grid", "cache", "first", "axes", "k"] {
+            assert!(!is_outcome(name), "{name}");
+        }
+        assert!(Positive.allows("0.5") && !Positive.allows("0") && !Positive.allows("NaN"));
+        assert!(NotNegative.allows("0") && !NotNegative.allows("-1") && Any.allows("memory"));
+    }
+}

@@ -3,6 +3,8 @@
 
 mod columns;
 pub(crate) mod heading;
+mod occupancy_columns;
+mod roofline_columns;
 mod text;
 mod write;
 
@@ -12,7 +14,11 @@ use std::str::FromStr;
 use serde::Serialize;
 
 pub use columns::is_outcome;
-pub(crate) use columns::{COLUMNS, Column, Rule, cell, known, number};
+pub(crate) use columns::{
+    Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, known, number, record,
+};
+pub(crate) use occupancy_columns::occupancy_columns;
+pub(crate) use roofline_columns::roofline_columns;
 pub use text::{Look, Width, counted, listed, text};
 pub(crate) use write::{element, row};
 

@@ -27,6 +27,7 @@ use crate::driver::trace::{self, Span};
 
 /// All that happened while a piece of work ran.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Trace {
     /// When it began.
     pub began: Instant,

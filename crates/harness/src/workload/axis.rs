@@ -48,7 +48,7 @@ enum Kind {
 
 impl Axis {
     /// More numbers than any device's memory holds.
-    pub const MOST: u64 = 1 << 40;
+    pub const MAX: u64 = 1 << 40;
 
     fn new<V: Into<Value>>(
         name: &'static str,
@@ -65,9 +65,9 @@ impl Axis {
         }
     }
 
-    /// Whole numbers from 1 to [`Axis::MOST`].
+    /// Whole numbers from 1 to [`Axis::MAX`].
     pub fn whole(name: &'static str, values: impl IntoIterator<Item = u64>) -> Axis {
-        Axis::new(name, Kind::Whole(1..=Axis::MOST), values)
+        Axis::new(name, Kind::Whole(1..=Axis::MAX), values)
     }
 
     /// Powers of two, given by their exponents here and in `--axis NAME=16:24:2`; the values are the
@@ -78,7 +78,7 @@ impl Axis {
     pub fn powers_of_two(name: &'static str, exponents: impl IntoIterator<Item = u32>) -> Axis {
         let powers = exponents.into_iter().map(|exponent| {
             assert!(
-                exponent <= Axis::MOST.ilog2(),
+                exponent <= Axis::MAX.ilog2(),
                 "axis {name}: 2^{exponent} is more than 2^40"
             );
             1u64 << exponent
@@ -309,7 +309,7 @@ impl Axis {
     /// # Errors
     /// In words: what was expected.
     pub fn parse(&self, text: &str) -> Result<Vec<Value>, String> {
-        let exponents = 0..=u64::from(Axis::MOST.ilog2());
+        let exponents = 0..=u64::from(Axis::MAX.ilog2());
         match &self.kind {
             Kind::Whole(range) => whole_numbers(text, range.clone()),
             Kind::PowerOfTwo => {
@@ -331,7 +331,7 @@ impl Axis {
                 match possible.iter().find(|value| value.to_string() == text) {
                     Some(value) => Ok(vec![value.clone()]),
                     // A range, each of whose numbers is possible.
-                    None => whole_numbers(text, 0..=Axis::MOST)
+                    None => whole_numbers(text, 0..=Axis::MAX)
                         .ok()
                         .filter(|all| all.iter().all(|it| possible.contains(it)))
                         .ok_or_else(expected),
@@ -353,7 +353,7 @@ impl Axis {
 }
 
 /// Values of one item at most: more are a mistake.
-const MOST_VALUES: u64 = 10_000;
+const MAX_VALUES: u64 = 10_000;
 
 fn whole_numbers(text: &str, range: RangeInclusive<u64>) -> Result<Vec<Value>, String> {
     let one = |text: &str| whole::<u64>(range.clone())(text);
@@ -368,8 +368,8 @@ fn whole_numbers(text: &str, range: RangeInclusive<u64>) -> Result<Vec<Value>, S
         None => Err(format!(
             "the range ends at {last}, before its first, {first}"
         )),
-        Some(length) if length / step >= MOST_VALUES => {
-            Err(format!("more than {MOST_VALUES} values"))
+        Some(length) if length / step >= MAX_VALUES => {
+            Err(format!("more than {MAX_VALUES} values"))
         }
         Some(_) => Ok((first..=last)
             .step_by(usize::try_from(step).unwrap_or(usize::MAX))
@@ -393,9 +393,9 @@ fn real_numbers(text: &str) -> Result<Vec<Value>, String> {
         _ => return Err("expected a number, or FIRST:LAST:STEP".to_owned()),
     };
     let steps = (last - first) / step;
-    if !(0.0..MOST_VALUES as f64).contains(&steps) {
+    if !(0.0..MAX_VALUES as f64).contains(&steps) {
         return Err(format!(
-            "from {first} to {last} in steps of {step} is no range of at most {MOST_VALUES} values"
+            "from {first} to {last} in steps of {step} is no range of at most {MAX_VALUES} values"
         ));
     }
     // Rounding has the last one a little off.

@@ -55,11 +55,11 @@ mod axis;
 mod bench;
 mod case;
 mod chunk;
-mod close;
 mod from_fn;
 mod launched;
 mod launches;
 mod point;
+mod tolerance;
 mod value;
 
 pub(crate) use axis::DTYPE;
@@ -68,11 +68,11 @@ pub use bench::Bench;
 pub(crate) use bench::Loaded;
 pub use case::{Arrays, Case, Launch};
 pub use chunk::Chunk;
-pub use close::close;
 pub use from_fn::{FromFn, from_fn};
 pub use launched::kernels_of;
 pub use launches::Launches;
 pub use point::{GridSize, Point, PointError};
+pub use tolerance::close;
 pub use value::Value;
 
 /// A kernel, or several that do the same work, to be measured at points of its axes.

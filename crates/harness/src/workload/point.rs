@@ -30,11 +30,11 @@ impl FromStr for GridSize {
         }
         let count = text.strip_suffix('x').and_then(|count| count.parse().ok());
         match count {
-            Some(count @ 1..=GridSize::MOST) => Ok(GridSize::PerMultiprocessor(count)),
+            Some(count @ 1..=GridSize::MAX) => Ok(GridSize::PerMultiprocessor(count)),
             _ => Err(format!(
                 "{text:?} is no grid: expected full, or 1x to {most}x, which is so many blocks per \
                  multiprocessor",
-                most = GridSize::MOST
+                most = GridSize::MAX
             )),
         }
     }
@@ -42,7 +42,7 @@ impl FromStr for GridSize {
 
 impl GridSize {
     /// Blocks for each multiprocessor at most: 32 times as many as any holds at once.
-    pub const MOST: u32 = 1024;
+    pub const MAX: u32 = 1024;
 
     /// The blocks for each multiprocessor, where they were asked for.
     pub fn per_multiprocessor(self) -> Option<u32> {

@@ -13,7 +13,7 @@ use super::Failure;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::files::Files;
-use super::lists::each_once;
+use super::option_values::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};

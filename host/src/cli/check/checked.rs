@@ -10,7 +10,7 @@ use crate::driver::record::{Launches, Record};
 use crate::report::counted;
 
 /// Names in a list before it is cut off.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// How the program has ended whose launches were checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ fn schedules(launches: &Launches) -> String {
 }
 
 fn list(names: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = names.iter().map(String::as_str).take(MOST_NAMES).collect();
+    let shown: Vec<&str> = names.iter().map(String::as_str).take(MAX_NAMES).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

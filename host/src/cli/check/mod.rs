@@ -20,10 +20,10 @@ use clap::Args;
 
 use super::console::Target;
 use super::interrupt::Interrupt;
-use super::lists::whole;
-use super::shared::Program;
+use super::option_values::whole;
 use super::suite::Workloads;
-use super::{Failure, limits, printed, streams};
+use super::workload_commands::Program;
+use super::{Failure, limits, row_format, streams};
 use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
@@ -40,7 +40,7 @@ What is checked:
 Findings and the command that replays each are printed; a summary says what was checked.";
 
 #[derive(Args)]
-#[command(after_help = HELP, allow_negative_numbers = true)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     /// Also run under N seeds; each is a different order of blocks, warps and lanes [default: 16;
     /// workloads: 4]
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     limits: limits::Arguments,
 
     #[command(flatten)]
-    printed: printed::Arguments,
+    printed: row_format::Arguments,
 
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
     #[arg(long, value_name = "COMMAND", conflicts_with = "workloads")]
@@ -69,7 +69,7 @@ pub(super) struct Arguments {
 struct How<'a> {
     seeds: u64,
     limits: &'a limits::Arguments,
-    printed: &'a printed::Arguments,
+    printed: &'a row_format::Arguments,
 }
 
 /// Seeds of a case of the embedded kernels or of a project.

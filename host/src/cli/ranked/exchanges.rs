@@ -3,7 +3,7 @@
 use kernels_gpu::distributed::MOST_DEVICES;
 
 use crate::cli::console::Console;
-use crate::cli::lists::each_once;
+use crate::cli::option_values::each_once;
 use crate::cli::{Failure, driver_failure};
 use crate::driver::{Device, DriverError};
 use crate::report::counted;

@@ -21,10 +21,10 @@ pub(super) use power::run as power;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::files::Files;
-use super::lists::refuse_without_effect;
-use super::study::{Common, Rows};
+use super::option_values::refuse_without_effect;
+use super::study_options::{Common, Rows};
 use super::tracing::Process;
-use super::{Failure, modes};
+use super::{Failure, study_modes};
 use crate::driver::Device;
 use crate::report::{ScalingChart, ScalingRow, rows_table};
 use crate::study::StudyError;
@@ -37,11 +37,11 @@ pub(super) struct Ranked {
     places: Places,
 
     /// How the devices exchange their parts of the vector [default: all that the devices can]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::exchange())]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = study_modes::exchange())]
     exchange: Vec<Exchange>,
 
     /// What grows with the number of devices [default: strong]
-    #[arg(long, value_name = "SCALING", value_parser = modes::growth())]
+    #[arg(long, value_name = "SCALING", value_parser = study_modes::growth())]
     scaling: Option<Growth>,
 
     /// Files to draw charts to, .svg or .png: speedup against the number of devices; - draws on the terminal

@@ -1,7 +1,7 @@
 //! `ridgepoint norm --devices`
 
 use super::{Alone, Failure, GoOn, Ranked, Shared, Study, measure};
-use crate::cli::study::Common;
+use crate::cli::study_options::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, norm_of_rank};
 use crate::study::{NormMode, NormStudy, Rounds, StudyError};

@@ -9,7 +9,7 @@ use ranks::{Limits, Rank, RunError, World, run_process, run_threads};
 
 use super::locked;
 use crate::cli::device_list::DeviceList;
-use crate::cli::lists::{real, refuse_without_effect};
+use crate::cli::option_values::{real, refuse_without_effect};
 use crate::cli::tracing::Process;
 use crate::cli::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::{Alone, Failure, GoOn, Ranked, Shared, Study, locked, measure, powers};
-use crate::cli::study::Common;
+use crate::cli::study_options::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, power_of_rank};
 use crate::study::{PowerMode, PowerPlan, Progress, StudyError, power};

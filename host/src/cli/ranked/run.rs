@@ -8,8 +8,8 @@ use ranks::{RankError, World};
 use super::waiting::{keep_waiting, wait_for_first};
 use super::{Places, Shared, Study, locked};
 use crate::cli::Failure;
-use crate::cli::lists::each_once;
-use crate::cli::study::{Rows, study_failure};
+use crate::cli::option_values::each_once;
+use crate::cli::study_options::{Rows, study_failure};
 use crate::driver::{Device, DriverError};
 use crate::report::counted;
 use crate::study::StudyError;
@@ -225,7 +225,7 @@ mod tests {
     use super::super::{Alone, GoOn};
     use super::*;
     use crate::cli::output::target;
-    use crate::cli::study::Common;
+    use crate::cli::study_options::Common;
     use crate::driver::Emulation;
 
     /// A study that a device has no room for unless so many share it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ranks::{Control, RankError};
 
 use crate::cli::Failure;
-use crate::cli::study::study_failure;
+use crate::cli::study_options::study_failure;
 
 /// From one message to the next: little beside the patience of the shortest `--fault-timeout`, which is 3 s.
 const BETWEEN: Duration = Duration::from_millis(200);

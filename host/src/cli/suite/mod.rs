@@ -2,6 +2,7 @@
 
 mod select;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -191,9 +192,13 @@ struct List {
     items: Vec<String>,
 }
 
+const HEADING: &str = "Workloads and their axes";
+const GROUP: &str = "workloads";
+const AXIS: &str = "axis";
+
+/// `--workload` and `--axis`; [`with_axes`] adds an option for each axis.
 impl clap::Args for Workloads {
     fn augment_args(command: Command) -> Command {
-        const HEADING: &str = "Workloads and their axes";
         let suite = Suite::get();
         let names = suite.workloads.iter().map(|it| it.name());
         let names = one_of(suite.values(names.chain([ALL])));
@@ -207,8 +212,8 @@ impl clap::Args for Workloads {
             .hide_possible_values(true)
             .help(kept(of_choices(suite)))
             .help_heading(HEADING);
-        let axis = Arg::new("axis")
-            .long("axis")
+        let axis = Arg::new(AXIS)
+            .long(AXIS)
             .value_name("NAME=LIST")
             .action(ArgAction::Append)
             .value_parser(list)
@@ -217,20 +222,8 @@ impl clap::Args for Workloads {
                  grid and cache are axes of every workload",
             )
             .help_heading(HEADING);
-        let mut command = command.arg(workload).arg(axis);
-        let mut group = ArgGroup::new("workloads")
-            .multiple(true)
-            .args(["workload", "axis"]);
-        let taken: Vec<&str> = taken().collect();
-        for axis in suite.common_axes() {
-            // Such an axis has `--axis` alone.
-            if taken.contains(&axis.name()) {
-                continue;
-            }
-            command = command.arg(option(&axis).help_heading(HEADING));
-            group = group.arg(id(axis.name()));
-        }
-        command.group(group)
+        let group = ArgGroup::new(GROUP).multiple(true).args(["workload", AXIS]);
+        command.arg(workload).arg(axis).group(group)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -253,53 +246,37 @@ fn of_choices(suite: &Suite) -> String {
     )
 }
 
-/// Options of the commands that take workloads, and `bench`, which cargo gives every target.
-const RESERVED: [&str; 40] = [
-    "aa",
-    "arch",
-    "arg",
-    "axis",
-    "baseline",
-    "bench",
-    "cargo",
-    "ceilings",
-    "color",
-    "cooperative",
-    "counters",
-    "device",
-    "device-times",
-    "format",
-    "help",
-    "json",
-    "kernel",
-    "launch",
-    "lines",
-    "links",
-    "max-registers",
-    "max-runs",
-    "max-steps",
-    "noise",
-    "output",
-    "page",
-    "plot",
-    "profile",
-    "quiet",
-    "registers",
-    "report",
-    "roofs",
-    "runs",
-    "seeds",
-    "shared",
-    "time-limit",
-    "tolerance",
-    "trace",
-    "warmup",
-    "workload",
-];
+/// The commands with an option for each axis of the suite's workloads, where they take workloads. An axis has none of a
+/// name that one of them, or cargo, has an option of: it is given by `--axis` alone.
+pub(super) fn with_axes(commands: Command) -> Command {
+    let taken = taken(&commands);
+    let axes = Suite::get().common_axes().into_iter();
+    let free = axes.filter(|axis| !taken.contains(axis.name()));
+    let options: Vec<Arg> = free.map(|axis| option(&axis)).collect();
+    commands.mut_subcommands(|command| match takes_workloads(&command) {
+        true => command.args(&options),
+        false => command,
+    })
+}
 
-/// The names that no axis has an option of its own with.
-pub(super) fn taken() -> impl Iterator<Item = &'static str> {
-    RESERVED.into_iter().chain(COMMON)
+/// The names of all options of the commands that take workloads, and of those that every command has.
+fn taken(commands: &Command) -> BTreeSet<String> {
+    let takers = commands.get_subcommands().filter(|it| takes_workloads(it));
+    let options = takers
+        .chain([commands])
+        .flat_map(Command::get_arguments)
+        .flat_map(|it| {
+            let aliases = it.get_all_aliases().unwrap_or_default();
+            it.get_long().into_iter().chain(aliases).map(str::to_owned)
+        });
+    // Clap's own, and what cargo gives every target.
+    options
+        .chain(["help", "bench"].map(str::to_owned))
+        .collect()
+}
+
+fn takes_workloads(command: &Command) -> bool {
+    command.get_arguments().any(|it| it.get_id() == AXIS)
 }
 
 /// What the option of an axis begins with, as clap knows it: no field of a command's arguments does.
@@ -307,12 +284,6 @@ const OF_AXIS: &str = "axis:";
 
 fn id(axis: &str) -> &'static str {
     kept(format!("{OF_AXIS}{axis}"))
-}
-
-/// Whether an option is that of an axis.
-#[cfg(test)]
-pub(super) fn is_axis(option: &Arg) -> bool {
-    option.get_id().as_str().starts_with(OF_AXIS)
 }
 
 /// `--NAME LIST`. Where workloads have different axes of the name, what one of them takes is taken, and
@@ -340,7 +311,12 @@ fn option(axis: &Axis) -> Arg {
     if let Some(first) = help.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let option = Arg::new(id(name)).long(name).value_parser(takes).help(help);
+    let option = Arg::new(id(name))
+        .long(name)
+        .value_parser(takes)
+        .help(help)
+        .help_heading(HEADING)
+        .group(GROUP);
     match axis.is_setting() {
         true => option.value_name("NUMBER"),
         false => option
@@ -372,7 +348,7 @@ fn list(text: &str) -> Result<List, String> {
 impl FromArgMatches for Workloads {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Workloads, clap::Error> {
         let names = matches.get_many("workload").into_iter().flatten();
-        let given = matches.get_many("axis").into_iter().flatten();
+        let given = matches.get_many(AXIS).into_iter().flatten();
         let mut lists: Vec<List> = given.cloned().collect();
         let axes = Suite::get().axes().into_iter();
         for name in axes.map(|axis| axis.name()) {
@@ -393,5 +369,42 @@ impl FromArgMatches for Workloads {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Workloads::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args;
+
+    use super::*;
+
+    fn names(command: &Command) -> Vec<&str> {
+        command.get_arguments().filter_map(Arg::get_long).collect()
+    }
+
+    #[test]
+    fn an_axis_has_no_option_of_a_name_that_a_command_has_one_of() {
+        let axes = Suite::get().common_axes();
+        let of_workloads = |name| Workloads::augment_args(Command::new(name));
+        let own = |name: &'static str| Arg::new(name).long(name);
+        let commands = Command::new("test")
+            .arg(own("color").global(true))
+            .subcommand(of_workloads("sweep"))
+            .subcommand(of_workloads("other").arg(own("vector").visible_alias("ilp")))
+            .subcommand(Command::new("another").arg(own("k")));
+        let taken = taken(&commands);
+        for name in [
+            "axis", "workload", "kernel", "vector", "ilp", "color", "help", "bench",
+        ] {
+            assert!(taken.contains(name), "{name}: {taken:?}");
+        }
+        assert!(!taken.contains("k"), "of a command that takes no workloads");
+        assert!(axes.iter().any(|axis| axis.name() == "ilp"));
+        let commands = with_axes(commands);
+        let all: Vec<_> = commands.get_subcommands().map(names).collect();
+        assert!(all[0].contains(&"k") && all[0].contains(&"n"), "{all:?}");
+        assert!(!all[0].contains(&"vector") && !all[0].contains(&"ilp"));
+        assert_eq!(all[2], ["k"], "{all:?}");
+        commands.debug_assert();
     }
 }

@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::{ALL, COMMON, List, Study, Suite, Workloads, has_axis};
 use crate::cli::Failure;
-use crate::cli::lists::{MOST_THREADS, each_once, whole};
+use crate::cli::option_values::{MAX_THREADS, each_once, whole};
 use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Value, Workload};
 
@@ -171,7 +171,7 @@ impl Workloads {
         Ok(Plan {
             selected,
             blocks: self
-                .common("block", whole::<u32>(1..=MOST_THREADS))?
+                .common("block", whole::<u32>(1..=MAX_THREADS))?
                 .unwrap_or(others.blocks),
             grids: self.common("grid", str::parse)?.unwrap_or(others.grids),
             caches: self.common("cache", str::parse)?.unwrap_or(others.caches),
@@ -233,11 +233,17 @@ mod tests {
     use clap::{Args, Command, FromArgMatches};
 
     use super::*;
+    use crate::cli::suite::with_axes;
 
     fn parse(words: &str) -> Result<Workloads, clap::Error> {
-        let command = Workloads::augment_args(Command::new("test").no_binary_name(true));
-        let matches = command.try_get_matches_from(words.split_whitespace())?;
-        Workloads::from_arg_matches(&matches)
+        let command = Workloads::augment_args(Command::new("taker"));
+        let commands = with_axes(Command::new("test").subcommand(command));
+        let words = ["test", "taker"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        let matches = commands.try_get_matches_from(words)?;
+        let (_, matches) = matches.subcommand().expect("the only one");
+        Workloads::from_arg_matches(matches)
     }
 
     /// The names of what is selected, with so many values of the axis `k` or `ilp`.

@@ -19,7 +19,7 @@ const WIDTH: f64 = 880.0;
 const MARGIN: f64 = 24.0;
 const GAP: f64 = 32.0;
 const CELL_HEIGHT: f64 = 34.0;
-const MOST_CELL_WIDTH: f64 = 110.0;
+const MAX_CELL_WIDTH: f64 = 110.0;
 const LABELS: f64 = 70.0;
 const TITLE: f64 = 20.0;
 const CAPTION: f64 = 15.0;
@@ -65,7 +65,7 @@ fn height(matrix: &Matrix) -> f64 {
 
 fn draw(items: &mut Vec<Item>, matrix: &Matrix, (left, top): Place, width: f64) {
     let columns = matrix.columns.len().max(1) as f64;
-    let cell = ((width - LABELS) / columns).min(MOST_CELL_WIDTH);
+    let cell = ((width - LABELS) / columns).min(MAX_CELL_WIDTH);
     let caption = (left, top + CAPTION);
     items.push(label(
         &matrix.caption,

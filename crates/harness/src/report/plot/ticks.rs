@@ -10,7 +10,7 @@ pub(super) struct Tick {
 }
 
 /// Ticks at most.
-const MOST: usize = 12;
+const MAX: usize = 12;
 
 /// The finest ticks whose labels fit beside each other: at 1, 2 and 5 of each decade, at some of the
 /// decades, or, below a decade, at multiples of a step; or at powers of two.
@@ -23,7 +23,7 @@ pub(super) fn ticks(axis: &Axis, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
         values.into_iter().map(tick).collect()
     };
     let all = candidates(axis).into_iter().map(named);
-    let good = |ticks: &Vec<Tick>| (2..=MOST).contains(&ticks.len()) && fits(ticks);
+    let good = |ticks: &Vec<Tick>| (2..=MAX).contains(&ticks.len()) && fits(ticks);
     let mut all = all.filter(good);
     // Nothing but its two ends stands at an axis that has no room for more.
     all.next().unwrap_or_default()

@@ -65,6 +65,7 @@ impl fmt::Display for Collective {
 
 /// A collective of one size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CollectiveRow {
     /// `all-reduce`, `all-gather`, `reduce-scatter` or `broadcast`, of `f32`; reductions are sums.
     pub collective: String,

@@ -43,6 +43,7 @@ impl fmt::Display for Growth {
 
 /// What the link between two devices does.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinkFigures {
     /// 1e9 bytes per second that a copy moves in one direction.
     pub gigabytes_per_second: f64,

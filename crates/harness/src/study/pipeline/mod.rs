@@ -16,7 +16,7 @@ use crate::driver::{Device, DeviceBuffer, DriverError, Event, Pending, Pinned, S
 use crate::workload::{Chunk, Loaded};
 
 /// The highest degree of a polynomial: the host computes the reference of each chunk, too.
-const MOST_DEGREE: u32 = 1 << 16;
+const MAX_DEGREE: u32 = 1 << 16;
 
 /// Batches in page-locked memory, and a device for them.
 pub struct Pipeline<'d> {
@@ -142,20 +142,18 @@ impl<'d> Pipeline<'d> {
         };
         let first = self.parts(work.of_degree(low))?;
         let mut second = self.parts(work.of_degree(high))?.compute_ms;
-        while second < 1.5 * first.compute_ms && high < MOST_DEGREE {
-            high = MOST_DEGREE.min(2 * high);
+        while second < 1.5 * first.compute_ms && high < MAX_DEGREE {
+            high = MAX_DEGREE.min(2 * high);
             second = self.parts(work.of_degree(high))?.compute_ms;
         }
         let each = (second - first.compute_ms) / f64::from(high - low);
         let degree = f64::from(low) + (weight * first.wire_ms() - first.compute_ms) / each;
         match degree.round() {
-            degree if degree <= f64::from(MOST_DEGREE) => {
-                Ok(work.of_degree((degree as u32).max(1)))
-            }
+            degree if degree <= f64::from(MAX_DEGREE) => Ok(work.of_degree((degree as u32).max(1))),
             degree => Err(StudyError::Degree {
                 weight,
                 degree,
-                most: MOST_DEGREE,
+                most: MAX_DEGREE,
             }),
         }
     }

@@ -14,6 +14,7 @@ const UNFINISHED: &str = ".unfinished-";
 
 /// The state of an iteration after a number of steps.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Checkpoint {
     /// Steps done.
     pub step: u64,

@@ -16,7 +16,7 @@ use crate::study::devices::{Exchange, Team};
 use crate::study::devices::{Turn, Words};
 
 /// Blocks that take the words of a step: each reads all of them, and writes a part of the vector.
-const MOST_TAKING: usize = 8;
+const MAX_TAKING: usize = 8;
 /// Steps that are timed without an exchange at least, and as many before them.
 const TIMED: u64 = 100;
 
@@ -61,7 +61,7 @@ impl<'d> Shared<'d> {
         let mut first = vector.map_or(first, <[f64]>::to_vec);
         first.resize(len, 0.0);
         let overlaps = exchange == Some(Exchange::Peer);
-        let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MOST_TAKING) as u64;
+        let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MAX_TAKING) as u64;
         let taking = LaunchConfig::blocks(blocks, TAKE_BLOCK);
         let multiplying = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
         let product = device.prepare(gemv_send::entry(), multiplying)?;

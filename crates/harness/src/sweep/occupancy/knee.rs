@@ -14,6 +14,7 @@ const ENOUGH: f64 = 100.0 * AT_SPEED;
 /// The least occupancy with which a kernel reaches its top speed, for one variant of it, such as a number
 /// of independent operations per thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Knee {
     /// The kernel, and what tells its rows apart: [`families`].
     pub kernel: String,
@@ -243,6 +244,9 @@ mod tests {
             unit: "GB/s",
             rate,
             percent_ceiling: Some(100.0),
+            in_flight_needed: Some(1.0),
+            in_flight_provided: Some(1.0),
+            in_flight_unit: Some("bytes"),
             in_flight: Some(InFlight {
                 unit: "bytes",
                 needed: 1.0,

@@ -1,7 +1,8 @@
 //! What a point of the occupancy sweep comes to.
 
 use ::occupancy::Occupancy;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use serde::ser::SerializeMap;
 
 use super::OccupancyError;
 use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
@@ -10,83 +11,41 @@ use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Precision, Work};
 use crate::sweep::record::AxisValues;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
+use crate::table::{Cell, Column, ColumnValue, OCCUPANCY, occupancy_columns, record};
 use crate::workload::{Case, Point};
 
-/// One row of an occupancy study.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OccupancyRecord {
-    /// The workload's name.
-    pub kernel: String,
-    /// The values of the study's axes.
-    #[serde(flatten)]
-    pub axes: AxisValues,
-    /// Threads per block.
-    pub block: u64,
-    /// Bytes of dynamic shared memory per block.
-    pub dynamic_shared: u32,
-    /// Registers per thread at most that the kernel was compiled for; `None` left them to the compiler.
-    pub max_registers: Option<u32>,
-    /// Registers per thread, as the driver has compiled the kernel; on the emulator as `ptxas` has.
-    /// `None` where neither is known.
-    pub registers: Option<u32>,
-    /// Bytes of local memory per thread: what its registers do not hold.
-    pub local_bytes: Option<u32>,
-    /// Blocks that a multiprocessor holds at once, by our model.
-    pub resident_blocks: u32,
-    /// The same by the driver. `None` on the emulator.
-    pub driver_blocks: Option<u32>,
-    /// Active warps as a percentage of the most there can be.
-    pub occupancy_percent: f64,
-    /// What keeps more blocks out, of `warps blocks registers shared_memory`.
-    pub limited_by: Vec<&'static str>,
-    /// Blocks in the grid.
-    pub grid: u64,
-    /// Times that the multiprocessors fill up: blocks over those that all of them hold at once.
-    pub waves: f64,
-    /// What the last, partial wave leaves idle, as a percentage of all waves' places.
-    pub tail_percent: f64,
-    /// `GB/s` or `GFLOP/s`, whichever is nearer to its ceiling, on the emulator to that of the data sheet of
-    /// the GPU that it stands for; `launches/s` of a workload that says
-    /// neither bytes nor operations.
-    pub unit: &'static str,
-    /// The rate of the median time.
-    pub rate: f64,
-    /// `rate` as a percentage of the measured ceiling.
-    pub percent_ceiling: Option<f64>,
-    /// Little's law, for a multiprocessor, where the workload says what a thread has under way.
-    #[serde(serialize_with = "of_known_fields")]
-    pub in_flight: Option<InFlight>,
-    /// Mean time of a launch.
-    pub mean_ms: f64,
-    /// Median time of a launch.
-    pub median_ms: f64,
-    /// Population standard deviation of the times, percent of the mean.
-    pub rms_percent: f64,
-    /// What ran it.
-    pub device: String,
-    /// Whether the output was compared with a reference.
-    pub checked: bool,
-    /// What is to be said against the row: `noisy implausible`, as of a roofline's.
-    pub flags: Vec<&'static str>,
+macro_rules! rows {
+    ($($row:tt)*) => {
+        record! {
+            /// One row of an occupancy study.
+            pub struct OccupancyRecord of Outcome<'_>, columns OCCUPANCY, {}
+            $($row)*
+        }
+    };
 }
 
+occupancy_columns!(rows);
+
 /// The same fields also where nothing is known: rows of a file have the same columns.
-fn of_known_fields<S: Serializer>(
-    in_flight: &Option<InFlight>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Fields {
-        unit: Option<&'static str>,
-        needed: Option<f64>,
-        provided: Option<f64>,
+impl ColumnValue for Option<InFlight> {
+    fn cells(&self, _: &'static Column) -> Vec<Cell> {
+        Vec::new()
     }
-    let fields = Fields {
-        unit: in_flight.map(|it| it.unit),
-        needed: in_flight.map(|it| it.needed),
-        provided: in_flight.map(|it| it.provided),
-    };
-    fields.serialize(serializer)
+
+    fn fields<M: SerializeMap>(&self, name: &'static str, map: &mut M) -> Result<(), M::Error> {
+        #[derive(Serialize)]
+        struct Fields {
+            unit: Option<&'static str>,
+            needed: Option<f64>,
+            provided: Option<f64>,
+        }
+        let fields = Fields {
+            unit: self.map(|it| it.unit),
+            needed: self.map(|it| it.needed),
+            provided: self.map(|it| it.provided),
+        };
+        map.serialize_entry(name, &fields)
+    }
 }
 
 /// A launch of the study, as far as its record depends on it.
@@ -111,6 +70,33 @@ struct Measure {
     ceiling: Option<f64>,
 }
 
+/// A measured launch of the study, and what the formulas of several columns begin with.
+struct Outcome<'a> {
+    launched: &'a Launched<'a, 'a>,
+    properties: &'a DeviceProperties,
+    time: Summary,
+    measure: Measure,
+    /// Their number, and the share of their places that stays empty, in percent.
+    waves: (f64, f64),
+    percent_ceiling: Option<f64>,
+    in_flight: Option<InFlight>,
+}
+
+impl Outcome<'_> {
+    fn rate(&self) -> f64 {
+        let rate = per_second(&self.measure, &self.time);
+        match self.measure.unit {
+            "launches/s" => rate,
+            _ => rate / 1e9,
+        }
+    }
+}
+
+/// The rate of the median time.
+fn per_second(measure: &Measure, time: &Summary) -> f64 {
+    measure.amount / (time.median / 1e3)
+}
+
 impl Launched<'_, '_> {
     pub(super) fn record(
         &self,
@@ -118,48 +104,31 @@ impl Launched<'_, '_> {
         properties: &DeviceProperties,
         ceilings: &Ceilings,
     ) -> Result<OccupancyRecord, OccupancyError> {
-        let time = Summary::of(&samples.ms).ok_or(OccupancyError::NoRuns)?;
-        let config = self.case.config;
-        let grid = config.grid.iter().product();
-        let (waves, tail_percent) = waves(grid, self.model.blocks, properties.multiprocessors);
         let is_emulated = properties.is_emulated();
         let stands_for = is_emulated.then(|| GpuRoofs::of_capability(properties.capability()));
         let measure = measure(&self.case.work, stands_for.as_ref(), ceilings)?;
-        let rate = measure.amount / (time.median / 1e3);
-        let percent_ceiling = measure.ceiling.map(|ceiling| 100.0 * rate / ceiling);
-        let axis = |name: &&'static str| {
+        let time = Summary::of(&samples.ms).ok_or(OccupancyError::NoRuns)?;
+        let grid = self.case.config.grid.iter().product();
+        let outcome = Outcome {
+            launched: self,
+            properties,
+            waves: waves(grid, self.model.blocks, properties.multiprocessors),
+            percent_ceiling: measure
+                .ceiling
+                .map(|ceiling| 100.0 * per_second(&measure, &time) / ceiling),
+            in_flight: self.in_flight(&measure, properties, ceilings)?,
+            time,
+            measure,
+        };
+        Ok(OccupancyRecord::of(&outcome))
+    }
+
+    fn axes(&self) -> AxisValues {
+        let value = |name: &&'static str| {
             let found = self.point.values.iter().find(|(it, _)| it == name);
             (*name, found.map(|(_, value)| value.clone()))
         };
-        Ok(OccupancyRecord {
-            kernel: self.point.workload.clone(),
-            axes: AxisValues(self.axes.iter().map(axis).collect()),
-            block: config.block_threads(),
-            dynamic_shared: config.dynamic_shared,
-            max_registers: self.max_registers,
-            registers: self.registers,
-            local_bytes: self.local_bytes,
-            resident_blocks: self.model.blocks,
-            driver_blocks: self.driver_blocks,
-            occupancy_percent: 100.0 * self.model.fraction(),
-            limited_by: self.model.limited_by.iter().map(|it| it.name()).collect(),
-            grid,
-            waves,
-            tail_percent,
-            unit: measure.unit,
-            rate: match measure.unit {
-                "launches/s" => rate,
-                _ => rate / 1e9,
-            },
-            percent_ceiling,
-            in_flight: self.in_flight(&measure, properties, ceilings)?,
-            mean_ms: time.mean,
-            median_ms: time.median,
-            rms_percent: time.rms_percent,
-            device: properties.name.clone(),
-            checked: self.is_checked,
-            flags: flags(time.rms_percent, percent_ceiling),
-        })
+        AxisValues(self.axes.iter().map(value).collect())
     }
 
     /// Little's law. A thread waits for what it reads, not for what it writes.
@@ -202,12 +171,8 @@ impl Launched<'_, '_> {
 }
 
 fn latency(work: &Work) -> Quantity {
-    match work.precision() {
-        Some(Precision::F64) => Quantity::FmaF64Latency,
-        // Both are of one pipe.
-        Some(Precision::F16x2 | Precision::Bf16x2) => Quantity::FmaF16x2Latency,
-        _ => Quantity::FmaF32Latency,
-    }
+    let precision = work.precision().unwrap_or(Precision::F32);
+    Quantity::fma_latency(precision).unwrap_or(Quantity::FmaF32Latency)
 }
 
 /// What a load takes at the rate that counts as speed, where kernels that read and write in this proportion were measured under

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{Resettable, Str};
 
-use super::lists::{bytes, refuse_without_effect};
+use super::option_values::{bytes, refuse_without_effect};
 use super::{Failure, driver_failure};
 use crate::driver::DriverError;
 use crate::standalone::{Argument, Description, Extents, Output, Standalone, StandaloneError};

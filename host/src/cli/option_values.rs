@@ -16,11 +16,11 @@ pub(super) enum Dtype {
 }
 
 /// Blocks have no more threads on any GPU.
-pub(super) const MOST_THREADS: u64 = 1024;
+pub(super) const MAX_THREADS: u64 = 1024;
 /// More samples than any statistics gain from.
-pub(super) const MOST_RUNS: u64 = 10_000;
+pub(super) const MAX_RUNS: u64 = 10_000;
 /// Likewise, of loops that are timed as a whole.
-pub(super) const MOST_ROUNDS: u64 = 1000;
+pub(super) const MAX_ROUNDS: u64 = 1000;
 
 /// A limit of the registers of a thread that the compiler keeps to, or `any`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl FromStr for MaxRegisters {
 
 /// A number of elements, at least 1.
 pub(super) fn element_count(text: &str) -> Result<u64, String> {
-    whole(1..=Axis::MOST)(text)
+    whole(1..=Axis::MAX)(text)
 }
 
 /// A finite number with a property, which `expected` names together with an example.
@@ -79,7 +79,7 @@ pub(super) fn arch(text: &str) -> Result<u32, String> {
 /// Bytes: digits, or with the unit KiB.
 pub(super) fn bytes(text: &str) -> Result<u32, String> {
     /// More than any multiprocessor has.
-    const MOST: u32 = 1 << 20;
+    const MAX: u32 = 1 << 20;
     let (number, unit) = match text.strip_suffix("KiB") {
         Some(number) => (number, 1024),
         None => (text, 1),
@@ -87,7 +87,7 @@ pub(super) fn bytes(text: &str) -> Result<u32, String> {
     let number: Option<u32> = number.trim_end().parse().ok();
     number
         .and_then(|number| number.checked_mul(unit))
-        .filter(|&bytes| bytes <= MOST)
+        .filter(|&bytes| bytes <= MAX)
         .ok_or_else(|| "expected bytes from 0 to 1024KiB, such as 49152 or 48KiB".to_owned())
 }
 

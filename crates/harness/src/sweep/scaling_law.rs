@@ -33,7 +33,7 @@ const TOLERANCE: f64 = 0.01;
 /// part does.
 const STRAY: f64 = 0.005;
 /// The highest power: of a size cubed, times its logarithm, nothing is left to look for.
-const MOST: i32 = 4;
+const MAX: i32 = 4;
 
 /// What launches did, part by part; `config` is that of the first.
 pub(super) fn parts(counts: &[Counts], config: LaunchConfig) -> Vec<Part> {
@@ -251,7 +251,7 @@ fn powers(part: &Part, first: &[Part], doubled: &[Vec<Part>]) -> Option<Vec<i32>
     let power = |after: &Vec<Part>| {
         let ratio = amount(after, part) / before;
         let power = ratio.log2().round();
-        (ratio.is_finite() && ratio > 0.0 && (0.0..=f64::from(MOST)).contains(&power))
+        (ratio.is_finite() && ratio > 0.0 && (0.0..=f64::from(MAX)).contains(&power))
             .then_some(power as i32)
     };
     doubled.iter().map(power).collect()
