@@ -8,7 +8,7 @@
 //! assert!(ComputeCapability::ALL.contains(&here));
 //! ```
 
-macro_rules! capabilities {
+macro_rules! names {
     ($($variant:ident = $number:literal [$($architecture:tt)*] { $($fact:tt)* })*) => {
         /// A compute capability, ascending. Of an architecture with a suffix (`sm_90a`) it is that
         /// without.
@@ -54,7 +54,7 @@ macro_rules! capabilities {
     };
 }
 
-occupancy::capabilities!(capabilities);
+occupancy::capabilities!(names);
 
 /// The capability that the builder names, or its default on the host.
 const HERE: ComputeCapability = from_number(match option_env!("CUDA_ARCH") {

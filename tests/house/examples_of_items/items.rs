@@ -66,9 +66,24 @@ impl Crate {
         };
         let file = read.parsed(&place);
         read.survey(&place, &file.items);
+        read.tables();
         read.file(&place);
         read.publish();
         read
+    }
+
+    /// Finds the macros of other crates that hand rows to one of this crate.
+    fn tables(&mut self) {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/occupancy/src/capabilities.rs");
+        let place = Place {
+            path: vec!["occupancy".to_owned()],
+            is_public: false,
+            folder: file.parent().expect("a folder").to_owned(),
+            file,
+        };
+        let table = self.parsed(&place);
+        self.survey(&place, &table.items);
     }
 
     fn parsed(&mut self, place: &Place) -> Rc<syn::File> {

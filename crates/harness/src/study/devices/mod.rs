@@ -99,12 +99,12 @@ impl<'d> Team<'_, 'd> {
     }
 }
 
-/// Power iteration of a rank, as [`power`](super::power) does it on one device. Rank 0 writes the checkpoints; if the iteration is
+/// Power iteration of a rank, as `study::power` does it on one device. Rank 0 writes the checkpoints; if the iteration is
 /// resumed, it begins with the newest, whatever number of devices has written it. `on_progress` is told of each look on rank 0, and may
 /// end the iteration.
 ///
 /// # Errors
-/// As [`power`](super::power). [`StudyError::Rank`]: a rank is lost, or NCCL is missing or refuses; [`StudyError::Silent`]: a device has
+/// As `study::power`. [`StudyError::Rank`]: a rank is lost, or NCCL is missing or refuses; [`StudyError::Silent`]: a device has
 /// sent nothing; [`StudyError::Devices`]: too many for [`Exchange::Peer`].
 pub fn power_of_rank(
     team: &Team<'_, '_>,
