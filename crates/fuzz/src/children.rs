@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The option that makes a process a child.
+use crate::seeds;
+
+/// The option that makes a process a child. Its value names the child's seeds.
 pub const CHILD: &str = "--child";
 
 /// Seeds, and how they are run.
@@ -17,18 +19,16 @@ pub const CHILD: &str = "--child";
 pub struct Work {
     /// The command and its options, without seeds.
     pub arguments: Vec<String>,
-    /// The first seed.
-    pub first: u64,
-    /// How many seeds.
-    pub count: u64,
+    /// The seeds, each once.
+    pub seeds: Vec<u64>,
     /// Seeds that a child does together; if it dies they are done one by one.
-    pub batch: u64,
+    pub batch: usize,
     /// Seeds that a child gets.
-    pub chunk: u64,
+    pub chunk: usize,
     /// Children at the same time.
     pub jobs: usize,
     /// No more seeds are begun after it.
-    pub time: Option<Duration>,
+    pub end: Option<Instant>,
 }
 
 /// What children have reported.
@@ -38,7 +38,9 @@ pub struct Total {
     pub counts: BTreeMap<String, u64>,
     /// The seeds at which children died, by how.
     pub crashes: BTreeMap<String, Vec<u64>>,
-    /// Seeds that were done.
+    /// The seeds that children have found something at, by the key of what it is.
+    pub found: BTreeMap<String, Vec<u64>>,
+    /// How many seeds were done.
     pub seeds: u64,
 }
 
@@ -54,35 +56,42 @@ impl Total {
     }
 }
 
-/// Seeds that a child has to do, and how many at once.
+/// The places of the seeds that a child has to do, and how many it does at once.
 #[derive(Clone, Copy, Debug)]
 struct Range {
-    first: u64,
-    end: u64,
-    batch: u64,
+    first: usize,
+    end: usize,
+    batch: usize,
+}
+
+/// How far a child came.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// The seed that it began last.
+    at: Option<u64>,
+    /// Seeds that it did not begin, for the time was over.
+    left: u64,
 }
 
 struct Shared<'w> {
     work: &'w Work,
-    next: AtomicU64,
+    next: AtomicUsize,
     total: Mutex<Total>,
-    log: Mutex<File>,
+    log: Mutex<&'w File>,
     is_broken: AtomicBool,
-    began: Instant,
 }
 
 /// Runs all seeds, and writes what children say to the log.
 ///
 /// # Errors
 /// A child cannot be started, or the log cannot be written.
-pub fn run(work: &Work, log: File) -> io::Result<Total> {
+pub fn run(work: &Work, log: &File) -> io::Result<Total> {
     let shared = Shared {
         work,
-        next: AtomicU64::new(work.first),
+        next: AtomicUsize::new(0),
         total: Mutex::default(),
         log: Mutex::new(log),
         is_broken: AtomicBool::new(false),
-        began: Instant::now(),
     };
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let jobs: Vec<_> = (0..work.jobs.max(1))
@@ -108,7 +117,10 @@ impl Shared<'_> {
         let errors =
             std::env::temp_dir().join(format!("ridgepoint-fuzz.{}.{job}", std::process::id()));
         let mut ranges = VecDeque::new();
-        while let Some(range) = ranges.pop_front().or_else(|| self.take()) {
+        while !self.is_over() {
+            let Some(range) = ranges.pop_front().or_else(|| self.take()) else {
+                break;
+            };
             let outcome = self.child(range, &errors, &mut ranges);
             if outcome.is_err() {
                 self.is_broken.store(true, Ordering::Relaxed);
@@ -120,26 +132,20 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// The next seeds, if there are some and there is time.
+    fn is_over(&self) -> bool {
+        let is_late = self.work.end.is_some_and(|it| Instant::now() >= it);
+        is_late || self.is_broken.load(Ordering::Relaxed)
+    }
+
+    /// The next seeds, if there are some.
     fn take(&self) -> Option<Range> {
-        let Work {
+        let chunk = self.work.chunk.max(1);
+        let first = self.next.fetch_add(chunk, Ordering::Relaxed);
+        let count = self.work.seeds.len();
+        (first < count).then(|| Range {
             first,
-            count,
-            chunk,
-            batch,
-            time,
-            ..
-        } = *self.work;
-        let is_over = time.is_some_and(|it| self.began.elapsed() >= it);
-        if is_over || self.is_broken.load(Ordering::Relaxed) {
-            return None;
-        }
-        let end = first.saturating_add(count);
-        let begin = self.next.fetch_add(chunk.max(1), Ordering::Relaxed);
-        (begin < end).then(|| Range {
-            first: begin,
-            end: end.min(begin.saturating_add(chunk.max(1))),
-            batch,
+            end: count.min(first + chunk),
+            batch: self.work.batch.max(1),
         })
     }
 
@@ -150,11 +156,17 @@ impl Shared<'_> {
         errors: &std::path::Path,
         left: &mut VecDeque<Range>,
     ) -> io::Result<()> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let seeds = &self.work.seeds[range.first..range.end];
+        let mut command = Command::new(std::env::current_exe()?);
+        command
             .args(&self.work.arguments)
-            .args([CHILD, "--seed", &range.first.to_string()])
-            .args(["--count", &(range.end - range.first).to_string()])
-            .args(["--batch", &range.batch.to_string()])
+            .args([CHILD, &seeds::text(seeds)])
+            .args(["--batch", &range.batch.to_string()]);
+        if let Some(end) = self.work.end {
+            let left = end.saturating_duration_since(Instant::now());
+            command.args(["--time", &left.as_secs_f64().to_string()]);
+        }
+        let mut child = command
             // What a driver compiles is compiled, and when it is loaded.
             .envs([
                 ("CUDA_CACHE_DISABLE", "1"),
@@ -164,51 +176,59 @@ impl Shared<'_> {
             .stdout(Stdio::piped())
             .stderr(File::create(errors)?)
             .spawn()?;
-        let at = self.listen(&mut child)?;
+        let progress = self.listen(&mut child)?;
         let status = child.wait()?;
-        let Some(at) = at.filter(|_| !status.success()) else {
-            self.total().seeds += range.end - range.first;
-            return if status.success() {
-                Ok(())
-            } else {
-                Err(io::Error::other(format!(
-                    "a child did not begin: {status}: {}",
-                    said(errors)
-                )))
-            };
+        if status.success() {
+            self.total().seeds += seeds.len() as u64 - progress.left.min(seeds.len() as u64);
+            return Ok(());
+        }
+        let began = |at| seeds.iter().position(|it| *it == at);
+        let Some(begun) = progress.at.and_then(began) else {
+            let said = said(errors);
+            return Err(io::Error::other(format!(
+                "a child did not begin: {status}: {said}"
+            )));
         };
-        let done = range.end.min(at.saturating_add(range.batch));
-        self.total().seeds += done - range.first;
-        if done < range.end {
+        let at = range.first + begun;
+        let end = range.end.min(at + range.batch);
+        if end < range.end {
             left.push_front(Range {
-                first: done,
+                first: end,
                 ..range
             });
         }
+        self.total().seeds += begun as u64;
         if range.batch > 1 {
-            self.total().seeds -= done - at;
             left.push_front(Range {
                 first: at,
-                end: done,
+                end,
                 batch: 1,
             });
             return Ok(());
         }
-        self.crash(at, status, &said(errors))
+        self.total().seeds += 1;
+        self.crash(self.work.seeds[at], status, &said(errors))
     }
 
-    /// Reads what a child says until it ends. Gives the last seed that it has begun.
-    fn listen(&self, child: &mut Child) -> io::Result<Option<u64>> {
-        let mut at = None;
+    /// Reads what a child says until it ends. Gives how far it came.
+    fn listen(&self, child: &mut Child) -> io::Result<Progress> {
+        let mut progress = Progress::default();
         let Some(out) = child.stdout.take() else {
-            return Ok(None);
+            return Ok(progress);
         };
         for line in BufReader::new(out).lines() {
             // What a dying child leaves may be half a line.
             let Ok(line) = line else { break };
             let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
             match word {
-                "at" => at = rest.parse().ok().or(at),
+                "at" => progress.at = rest.parse().ok().or(progress.at),
+                "left" => progress.left = rest.parse().unwrap_or(0),
+                "found" => {
+                    let (seed, key) = rest.split_once(' ').unwrap_or((rest, ""));
+                    let mut total = self.total();
+                    let seeds = total.found.entry(key.to_owned()).or_default();
+                    seeds.extend(seed.parse::<u64>());
+                }
                 "add" => {
                     let (count, key) = rest.split_once(' ').unwrap_or((rest, ""));
                     *self.total().counts.entry(key.to_owned()).or_default() +=
@@ -218,7 +238,7 @@ impl Shared<'_> {
                 _ => {}
             }
         }
-        Ok(at)
+        Ok(progress)
     }
 
     fn crash(&self, seed: u64, status: ExitStatus, errors: &str) -> io::Result<()> {

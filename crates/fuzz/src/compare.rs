@@ -1,7 +1,9 @@
 //! Runs the programs of seeds on several devices and compares all bits.
 
 use crate::device::{Device, Outcome};
-use crate::program::{Class, Classes, Program, Registers, Statement, generate, module, shrink};
+use crate::program::{
+    Class, Classes, Program, Registers, Statement, generate_long, module, origin, shrink,
+};
 use crate::report;
 
 /// How often a program is run to make it smaller.
@@ -12,100 +14,201 @@ const ATTEMPTS: usize = 400;
 pub struct Comparison {
     /// What is in the programs.
     pub classes: Classes,
+    /// Statements of a kernel.
+    pub statements: u32,
     /// Programs of a module.
-    pub batch: u64,
-    /// Differences that are made smaller; of the others only the seeds are told.
-    pub shrunk: u64,
+    pub batch: usize,
 }
 
-/// The key of the summary for what was compared.
+/// The key of the summary for what was compared and is equal.
 pub const COMPARED: &str = "programs compared";
 
 /// The key for what differed.
 pub const DIFFERENT: &str = "programs that differ";
 
+/// The key for what is equal where the first device's assembler does not optimise.
+pub const OPTIMISED: &str = "programs that the assembler's optimiser changes";
+
 impl Comparison {
-    /// Compares the programs of `count` seeds, and reports.
+    /// Compares the programs of seeds, and reports.
     ///
     /// # Errors
     /// A device is lost. Its last seed has been reported.
-    pub fn run(
-        mut self,
-        devices: &mut [Box<dyn Device>],
-        first: u64,
-        count: u64,
-    ) -> Result<(), String> {
-        let end = first.saturating_add(count);
-        let mut seed = first;
-        while seed < end {
-            let next = end.min(seed.saturating_add(self.batch.max(1)));
-            report::at(seed);
-            let programs: Vec<Program> =
-                (seed..next).map(|it| generate(it, self.classes)).collect();
-            self.batch(devices, &programs)?;
-            seed = next;
+    pub fn run(self, devices: &mut [Box<dyn Device>], seeds: &[u64]) -> Result<(), String> {
+        let mut left = seeds;
+        while let Some(first) = left.first() {
+            if report::is_over() {
+                report::left(left.len());
+                return Ok(());
+            }
+            report::at(*first);
+            let (batch, others) = left.split_at(self.batch.clamp(1, left.len()));
+            let programs: Vec<Program> = batch.iter().map(|it| self.program(*it)).collect();
+            let mut equal = 0;
+            for (program, found) in programs.iter().zip(differences(devices, &programs)?) {
+                match found {
+                    None => equal += 1,
+                    Some(found) => {
+                        report::found(program.seed, found.key());
+                        report::say(&format!(
+                            "seed {}, {}: {}",
+                            program.seed,
+                            found.origin(program),
+                            found.text(devices)
+                        ));
+                    }
+                }
+            }
+            report::add(COMPARED, equal);
+            left = others;
         }
         Ok(())
     }
 
-    fn batch(
-        &mut self,
-        devices: &mut [Box<dyn Device>],
-        programs: &[Program],
-    ) -> Result<(), String> {
-        let outcomes = all_outcomes(devices, programs)?;
-        let mut compared = 0;
-        for (index, program) in programs.iter().enumerate() {
-            let of_devices: Vec<&Outcome> = outcomes.iter().map(|it| &it[index]).collect();
-            match difference(&of_devices) {
-                None => compared += 1,
-                Some(kind) => self.tell(devices, program, kind)?,
+    /// Makes the programs of seeds smaller while they differ, and reports what is left of them.
+    ///
+    /// # Errors
+    /// A device is lost. Its last seed has been reported.
+    pub fn shrink(self, devices: &mut [Box<dyn Device>], seeds: &[u64]) -> Result<(), String> {
+        for (done, seed) in seeds.iter().enumerate() {
+            if report::is_over() {
+                report::left(seeds.len() - done);
+                return Ok(());
             }
+            report::at(*seed);
+            let program = self.program(*seed);
+            let Some(found) = one(devices, &program)? else {
+                report::say(&format!("seed {seed}: it does not differ again"));
+                continue;
+            };
+            let small = smaller(devices, &program, &found)?;
+            let classes = classes(&small);
+            report::add(&format!("{} smaller, in {classes}", found.key()), 1);
+            let text = one(devices, &small)?.unwrap_or(found).text(devices);
+            report::say(&format!(
+                "seed {seed}, {classes}: {text}\n{}",
+                module(&[small])
+            ));
         }
-        report::add(COMPARED, compared);
         Ok(())
     }
 
-    fn tell(
-        &mut self,
-        devices: &mut [Box<dyn Device>],
-        program: &Program,
-        kind: Kind,
-    ) -> Result<(), String> {
-        report::add(DIFFERENT, 1);
-        if self.shrunk == 0 {
-            report::say(&format!("seed {}: {}", program.seed, kind.text(devices)));
-            report::add("differences not shrunk", 1);
-            return Ok(());
+    fn program(self, seed: u64) -> Program {
+        generate_long(seed, self.classes, self.statements)
+    }
+}
+
+/// What is left of a program that differs in the same way.
+fn smaller(
+    devices: &mut [Box<dyn Device>],
+    program: &Program,
+    found: &Found,
+) -> Result<Program, String> {
+    let mut lost = None;
+    let small = shrink(program, ATTEMPTS, &mut |it| {
+        if report::is_over() {
+            return false;
         }
-        self.shrunk -= 1;
-        let mut lost = None;
-        let small = shrink(program, ATTEMPTS, &mut |it| match all_outcomes(
-            devices,
-            std::slice::from_ref(it),
-        ) {
-            Ok(outcomes) => {
-                let of_devices: Vec<&Outcome> = outcomes.iter().map(|it| &it[0]).collect();
-                difference(&of_devices).is_some_and(|it| it.is_as(&kind))
-            }
+        match one(devices, it) {
+            Ok(outcome) => outcome.is_some_and(|it| it.is_as(found)),
             Err(error) => {
                 lost = Some(error);
                 false
             }
-        });
-        let classes = classes(&small);
-        report::add(&format!("differences in {classes}"), 1);
-        let outcomes = all_outcomes(devices, std::slice::from_ref(&small))?;
-        let of_devices: Vec<&Outcome> = outcomes.iter().map(|it| &it[0]).collect();
-        let text = difference(&of_devices).unwrap_or(kind).text(devices);
-        report::say(&format!(
-            "seed {}, {classes}: {text}\n{}",
-            program.seed,
-            module(&[small])
-        ));
-        lost.map_or(Ok(()), Err)
+        }
+    });
+    lost.map_or(Ok(small), Err)
+}
+
+/// The difference of one program.
+fn one(devices: &mut [Box<dyn Device>], program: &Program) -> Result<Option<Found>, String> {
+    let all = differences(devices, std::slice::from_ref(program))?;
+    Ok(all.into_iter().next().flatten())
+}
+
+/// Runs programs on all devices, and those that differ on the first one again, without its assembler's optimiser.
+fn differences(
+    devices: &mut [Box<dyn Device>],
+    programs: &[Program],
+) -> Result<Vec<Option<Found>>, String> {
+    let outcomes = all_outcomes(devices, programs)?;
+    let of = |index: usize| -> Vec<&Outcome> { outcomes.iter().map(|it| &it[index]).collect() };
+    let mut all: Vec<Option<Found>> = (0..programs.len())
+        .map(|it| {
+            difference(&of(it)).map(|kind| Found {
+                kind,
+                unoptimised: None,
+            })
+        })
+        .collect();
+    let again: Vec<usize> = (0..all.len()).filter(|it| all[*it].is_some()).collect();
+    let suspects: Vec<Program> = again.iter().map(|it| programs[*it].clone()).collect();
+    if suspects.is_empty() {
+        return Ok(all);
+    }
+    let name = devices[0].name();
+    let Some(unoptimised) = devices[0].run_unoptimised(&suspects) else {
+        return Ok(all);
+    };
+    let unoptimised = unoptimised.map_err(|it| format!("{name}: {it}"))?;
+    for (index, outcome) in again.into_iter().zip(&unoptimised) {
+        let mut of_devices = of(index);
+        of_devices[0] = outcome;
+        if let Some(found) = &mut all[index] {
+            found.unoptimised = Some(difference(&of_devices));
+        }
+    }
+    Ok(all)
+}
+
+/// A program whose outcomes differ.
+#[derive(Clone, Debug)]
+struct Found {
+    kind: Kind,
+    /// How it differs where the first device's assembler does not optimise, if it was run so.
+    unoptimised: Option<Option<Kind>>,
+}
+
+impl Found {
+    fn is_of_the_optimiser(&self) -> bool {
+        matches!(self.unoptimised, Some(None))
+    }
+
+    /// The key of the summary.
+    fn key(&self) -> &'static str {
+        match self.is_of_the_optimiser() {
+            true => OPTIMISED,
+            false => DIFFERENT,
+        }
+    }
+
+    /// Whether it may have the same reason.
+    fn is_as(&self, other: &Found) -> bool {
+        self.is_of_the_optimiser() == other.is_of_the_optimiser() && self.kind.is_as(&other.kind)
+    }
+
+    fn text(&self, devices: &[Box<dyn Device>]) -> String {
+        let kind = self.kind.text(devices);
+        match &self.unoptimised {
+            None => kind,
+            Some(None) => format!("the assembler's optimiser changes it: {kind}"),
+            Some(Some(still)) => format!("{kind}; not optimised: {}", still.text(devices)),
+        }
+    }
+
+    /// The instruction at which it may have begun.
+    fn origin(&self, program: &Program) -> String {
+        match (&self.kind, &self.unoptimised) {
+            (_, Some(Some(Kind::Bits { registers, .. }))) | (Kind::Bits { registers, .. }, _) => {
+                origin(program, registers)
+            }
+            (Kind::Fails { .. }, _) => "nothing was written".to_owned(),
+        }
     }
 }
+
+/// Words of a thread.
+const WIDTH: usize = Registers::ALL.len();
 
 fn all_outcomes(
     devices: &mut [Box<dyn Device>],
@@ -124,12 +227,13 @@ fn all_outcomes(
 enum Kind {
     /// A device does not run the program.
     Fails { device: usize, why: String },
-    /// Words differ: how many, and the first of them.
+    /// Words differ: how many, the first of them, and the registers that have some.
     Bits {
         device: usize,
         words: usize,
         first: usize,
         values: [u64; 2],
+        registers: Vec<&'static str>,
     },
 }
 
@@ -168,12 +272,12 @@ impl Kind {
                 words,
                 first,
                 values: [one, other],
+                ..
             } => {
-                let registers = Registers::ALL.len();
                 format!(
                     "{words} words differ; {} of thread {} is {one:#x} on {} and {other:#x} on {}",
-                    Registers::ALL[first % registers],
-                    first / registers,
+                    Registers::ALL[first % WIDTH],
+                    first / WIDTH,
                     devices[0].name(),
                     devices[*device].name()
                 )
@@ -193,14 +297,18 @@ fn difference(outcomes: &[&Outcome]) -> Option<Kind> {
     let words: Vec<&Vec<u64>> = outcomes.iter().filter_map(|it| it.as_ref().ok()).collect();
     let (reference, others) = words.split_first()?;
     for (index, other) in others.iter().enumerate() {
-        let pairs = reference.iter().zip(*other);
-        let mut different = pairs.enumerate().filter(|(_, (one, other))| one != other);
-        if let Some((first, (one, other))) = different.next() {
+        let differs = |it: &usize| reference[*it] != other[*it];
+        let different: Vec<usize> = (0..reference.len()).filter(differs).collect();
+        if let Some(first) = different.first().copied() {
+            let mut registers: Vec<usize> = different.iter().map(|it| it % WIDTH).collect();
+            registers.sort_unstable();
+            registers.dedup();
             return Some(Kind::Bits {
                 device: index + 1,
-                words: 1 + different.count(),
+                words: different.len(),
                 first,
-                values: [*one, *other],
+                values: [reference[first], other[first]],
+                registers: registers.iter().map(|it| Registers::ALL[*it]).collect(),
             });
         }
     }
@@ -248,9 +356,27 @@ fn collect(statements: &[Statement], classes: &mut Vec<Class>) {
 mod tests {
     use super::*;
     use crate::device::{Emulator, Mode};
+    use crate::program::generate;
 
     /// The engine with one bit changed in the words of programs that have an instruction.
     struct Faulty(&'static str);
+
+    /// As [`Faulty`], but what changes bits is an optimiser, unless it also has another instruction.
+    struct Optimising(&'static str, &'static str);
+
+    impl Device for Optimising {
+        fn name(&self) -> String {
+            "the optimising one".to_owned()
+        }
+
+        fn run(&mut self, programs: &[Program]) -> Result<Vec<Outcome>, String> {
+            Faulty(self.0).run(programs)
+        }
+
+        fn run_unoptimised(&mut self, all: &[Program]) -> Option<Result<Vec<Outcome>, String>> {
+            Some(Faulty(self.1).run(all))
+        }
+    }
 
     impl Device for Faulty {
         fn name(&self) -> String {
@@ -305,5 +431,36 @@ mod tests {
         };
         assert!(differs(&program));
         assert_eq!(classes(&shrink(&program, ATTEMPTS, &mut differs)), "bits");
+    }
+
+    #[test]
+    fn the_optimiser_is_blamed_only_for_what_it_changes() {
+        let has = |it: &Program, text| module(std::slice::from_ref(it)).contains(text);
+        let mut devices: Vec<Box<dyn Device>> = vec![
+            Box::new(Optimising("brev.b32", "popc.b32")),
+            Box::new(Emulator(Mode::Unchecked)),
+        ];
+        let programs: Vec<Program> = (0..400)
+            .map(|it| generate(it, Classes::default()))
+            .collect();
+        let found = differences(&mut devices, &programs).expect("memory");
+        let mut seen = [0; 3];
+        for (program, found) in programs.iter().zip(&found) {
+            let key = found.as_ref().map(Found::key);
+            let expected = match (has(program, "brev.b32"), has(program, "popc.b32")) {
+                (false, _) => None,
+                (true, false) => Some(OPTIMISED),
+                (true, true) => Some(DIFFERENT),
+            };
+            assert_eq!(key, expected, "seed {}", program.seed);
+            seen[key.map_or(0, |it| 1 + usize::from(it == DIFFERENT))] += 1;
+        }
+        assert!(seen.iter().all(|it| *it > 0), "{seen:?}");
+        let mut engines: Vec<Box<dyn Device>> = vec![
+            Box::new(Faulty("brev.b32")),
+            Box::new(Emulator(Mode::Unchecked)),
+        ];
+        let found = differences(&mut engines, &programs).expect("memory");
+        assert!(found.iter().flatten().all(|it| it.key() == DIFFERENT));
     }
 }

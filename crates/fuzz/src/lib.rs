@@ -7,4 +7,5 @@ pub mod device;
 mod mutate;
 pub mod program;
 pub mod report;
+pub mod seeds;
 pub mod targets;

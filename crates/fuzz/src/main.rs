@@ -2,15 +2,16 @@
 
 use std::fs::File;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use fuzz::arguments::Arguments;
 use fuzz::children::{self, CHILD, Total, Work};
-use fuzz::compare::{COMPARED, Comparison, DIFFERENT};
-use fuzz::device::{Device, Emulator, Gpu, Mode};
-use fuzz::program::{Class, Classes, Program, generate, module};
-use fuzz::report;
+use fuzz::compare::{COMPARED, Comparison, DIFFERENT, OPTIMISED};
+use fuzz::device::{Device, Emulator, Gpu, Level, MOST, Mode};
+use fuzz::program::{Class, Classes, Program, STATEMENTS, generate_long, module};
 use fuzz::targets::{self, Modules, NAMES, PANICS, RUN, Settings};
+use fuzz::{report, seeds};
 
 const HELP: &str = "Look for faults with random inputs
 
@@ -23,12 +24,15 @@ Usage: ridgepoint-fuzz programs [OPTIONS]   Run random PTX programs on several d
 Options:
   --seed N           First seed [default: 0]
   --count N          Number of seeds [default: 1000]
-  --time SECONDS     Begin no more seeds after this time
+  --seeds FILE       The seeds of a file instead, with spaces, commas or lines between them; 5..9 are 5 to 8
+  --time SECONDS     Begin no more seeds, and make no more differences smaller, after this time
   --jobs N           Processes at the same time [default: one per core]
   --log FILE         Differences, panics and crashes, each with its seed [default: ridgepoint-fuzz.log]
   --devices LIST     programs: cpu (the engine with and without checks), cuda, or both [default: cpu, and cuda where there is a driver]
   --batch N          programs: programs per module [default: 50]
-  --shrink N         programs: differences per process that are made smaller [default: 5]
+  --statements N     programs, show: statements per kernel [default: 28]
+  --level N          programs: how much the GPU's assembler optimises, 0 to 4 [default: 4]; what differs is run again at 0
+  --shrink N         programs: differences that are made smaller after all seeds were run [default: 20]
   --without CLASSES  programs, show: leave classes out, such as approximate,nan [default: nan,bounded]
   --only CLASSES     programs, show: leave all others out
   --corpus FOLDER    modules, rows: files beside those of this program; may be repeated
@@ -40,6 +44,9 @@ Exit status: 0 nothing was found, 1 something was, or nothing was run, 2 a wrong
 
 /// Seconds that a module of programs, or a mutant, may take.
 const SECONDS: [u64; 2] = [300, 20];
+
+/// Seconds that what was begun may take after the time is over.
+const LATE: u64 = 15;
 
 /// MiB that a process may have: a sanitizer and a driver need some themselves.
 const MEBIBYTES: u64 = 6000;
@@ -68,65 +75,117 @@ fn main() -> ExitCode {
 
 /// The options of all runs.
 struct Common {
-    seed: u64,
-    count: u64,
-    /// As `count`, for who needs one.
-    shown: u64,
-    batch: Option<u64>,
-    is_child: bool,
-    jobs: Option<usize>,
-    time: Option<u64>,
-    log: Option<String>,
+    /// As many seeds as `--count` says, or those of `--seeds`.
+    seeds: Vec<u64>,
+    /// A child's own seeds.
+    of_child: Option<Vec<u64>>,
+    batch: Option<usize>,
+    jobs: usize,
+    /// When no more seeds are begun.
+    end: Option<Instant>,
+    log: String,
+    began: Instant,
 }
 
 impl Common {
-    fn of(arguments: &mut Arguments) -> Result<Common, String> {
-        let count = last(arguments, "--count")?;
+    /// `count` is the number of seeds where nobody gives one.
+    fn of(arguments: &mut Arguments, count: u64) -> Result<Common, String> {
+        let began = Instant::now();
+        let first: u64 = arguments.value("--seed")?.unwrap_or(0);
+        let count = arguments.value("--count")?.unwrap_or(count);
+        let seeds = match arguments.value::<String>("--seeds")? {
+            Some(path) => seeds::read(&path)?,
+            None if count > seeds::MOST => {
+                return Err(format!("--count {count}: at most {} seeds", seeds::MOST));
+            }
+            None => (first..first.saturating_add(count)).collect(),
+        };
+        let of_child = last::<String>(arguments, CHILD)?;
+        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+        // A child is told after its parent's own options.
+        let time = last::<f64>(arguments, "--time")?.map(Duration::try_from_secs_f64);
+        let time = time.transpose().map_err(|it| format!("--time: {it}"))?;
         Ok(Common {
-            is_child: arguments.flag(CHILD),
-            jobs: arguments.value("--jobs")?,
-            time: arguments.value("--time")?,
-            log: arguments.value("--log")?,
-            // A child is told after its parent's own options.
-            seed: last(arguments, "--seed")?.unwrap_or(0),
-            count: count.unwrap_or(1000),
-            shown: count.unwrap_or(1),
+            seeds,
+            of_child: of_child.as_deref().map(seeds::parse).transpose()?,
             batch: last(arguments, "--batch")?,
+            jobs: arguments.value("--jobs")?.unwrap_or(cores),
+            end: time.map(|it| began + it),
+            log: arguments
+                .value("--log")?
+                .unwrap_or_else(|| "ridgepoint-fuzz.log".to_owned()),
+            began,
         })
     }
 
-    /// Runs children, and prints the summary.
-    fn run(&self, words: Vec<String>, batch: u64, chunk: u64) -> Result<(Total, f64), String> {
-        let path = self.log.as_deref().unwrap_or("ridgepoint-fuzz.log");
-        let log = File::create(path).map_err(|it| format!("{path}: {it}"))?;
-        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    /// Runs children with these words on these seeds.
+    fn run(
+        &self,
+        words: &[String],
+        seeds: Vec<u64>,
+        [batch, chunk]: [usize; 2],
+        log: &File,
+    ) -> Result<Total, String> {
         let work = Work {
-            arguments: words,
-            first: self.seed,
-            count: self.count,
+            arguments: words.to_vec(),
+            seeds,
             batch,
             chunk,
-            jobs: self.jobs.unwrap_or(cores),
-            time: self.time.map(Duration::from_secs),
+            jobs: self.jobs,
+            end: self.end,
         };
-        let began = Instant::now();
-        let total = children::run(&work, log).map_err(|it| it.to_string())?;
-        for (key, count) in &total.counts {
-            println!("{count:>10} {key}");
+        children::run(&work, log).map_err(|it| it.to_string())
+    }
+
+    fn log(&self) -> Result<File, String> {
+        File::create(&self.log).map_err(|it| format!("{}: {it}", self.log))
+    }
+
+    /// Prepares a child: when it ends, and what it may take.
+    fn watch(&self, seconds: u64) {
+        let left = self
+            .end
+            .map(|it| it.saturating_duration_since(Instant::now()));
+        left.into_iter().for_each(report::end_after);
+        // What hangs may not keep the summary back for long.
+        let most = left.map_or(seconds, |it| it.as_secs() + LATE);
+        report::watch(seconds.min(most), MEBIBYTES);
+    }
+
+    /// The seeds for a summary, and how many of them were done.
+    fn done(&self, total: &Total) -> String {
+        let all = match self.seeds.len() {
+            // Those of a file would be a long line.
+            count if !seeds::text(&self.seeds).contains("..") => format!("{count} seeds"),
+            _ => format!("seeds {}", seeds::text(&self.seeds)),
+        };
+        let count = self.seeds.len() as u64;
+        match total.seeds < count {
+            true => format!("{all}, {} of them before the time was over", total.seeds),
+            false => all,
         }
-        for (how, seeds) in &total.crashes {
-            println!(
-                "{:>10} processes ended, first at seed {}: {how}",
-                seeds.len(),
-                seeds[0]
-            );
-        }
-        Ok((total, began.elapsed().as_secs_f64()))
+    }
+
+    fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+}
+
+fn print(total: &Total) {
+    for (key, count) in &total.counts {
+        println!("{count:>10} {key}");
+    }
+    for (how, seeds) in &total.crashes {
+        println!(
+            "{:>10} processes ended, first at seed {}: {how}",
+            seeds.len(),
+            seeds[0]
+        );
     }
 }
 
 /// The last value of an option.
-fn last(arguments: &mut Arguments, name: &str) -> Result<Option<u64>, String> {
+fn last<T: FromStr>(arguments: &mut Arguments, name: &str) -> Result<Option<T>, String> {
     let mut last = None;
     while let Some(value) = arguments.value(name)? {
         last = Some(value);
@@ -151,55 +210,92 @@ fn classes(arguments: &mut Arguments) -> Result<Classes, String> {
     }
 }
 
+/// The option with which a child makes differences smaller.
+const SMALLER: &str = "--smaller";
+
 fn programs(mut arguments: Arguments, words: Vec<String>) -> Result<ExitCode, String> {
-    let common = Common::of(&mut arguments)?;
-    let classes = classes(&mut arguments)?;
-    let shrunk = arguments.value("--shrink")?.unwrap_or(5);
+    let common = Common::of(&mut arguments, 1000)?;
+    let comparison = Comparison {
+        classes: classes(&mut arguments)?,
+        statements: arguments.value("--statements")?.unwrap_or(STATEMENTS),
+        batch: common.batch.unwrap_or(50).max(1),
+    };
+    let shrunk = arguments.value("--shrink")?.unwrap_or(20);
+    // A second run of some seeds is told after the first one's.
+    let level = last(&mut arguments, "--level")?.unwrap_or(MOST);
     let devices: Vec<String> = arguments.list("--devices")?;
+    let is_smaller = arguments.flag(SMALLER);
     arguments.end()?;
-    let batch = common.batch.unwrap_or(50).max(1);
-    if common.is_child {
-        return child(
-            &common,
-            &devices,
-            Comparison {
-                classes,
-                batch,
-                shrunk,
-            },
-        );
+    if let Some(seeds) = &common.of_child {
+        common.watch(SECONDS[0]);
+        let mut devices = opened(&devices, comparison.batch, level)?;
+        match is_smaller {
+            true => comparison.shrink(&mut devices, seeds)?,
+            false => comparison.run(&mut devices, seeds)?,
+        }
+        return Ok(ExitCode::SUCCESS);
     }
-    // Each child has a context, which takes a while to make.
-    let chunk = (common.count / 64)
-        .clamp(batch, 2000)
-        .next_multiple_of(batch);
-    let (total, seconds) = common.run(words, batch, chunk)?;
-    let (compared, different) = (total.of(COMPARED), total.of(DIFFERENT));
-    println!(
-        "seeds {}..{}: {compared} programs agree in all bits, {different} differ, {} ended their process; {seconds:.1} s",
-        common.seed,
-        common.seed.saturating_add(common.count),
-        total.crashed()
-    );
-    Ok(status(compared, different + total.crashed() as u64))
+    compare(&common, comparison, &words, shrunk)
 }
 
-fn child(common: &Common, devices: &[String], comparison: Comparison) -> Result<ExitCode, String> {
-    report::watch(SECONDS[0], MEBIBYTES);
+/// Runs all seeds, then those that ended their process without the optimiser, and then makes differences smaller.
+fn compare(
+    common: &Common,
+    comparison: Comparison,
+    words: &[String],
+    shrunk: usize,
+) -> Result<ExitCode, String> {
+    let log = common.log()?;
+    let batch = comparison.batch;
+    let seeds = common.seeds.clone();
+    // Each child has a context, which takes a while to make.
+    let chunk = (seeds.len() / 64)
+        .clamp(batch, 2000)
+        .next_multiple_of(batch);
+    let total = common.run(words, seeds, [batch, chunk], &log)?;
+    print(&total);
+    let crashed: Vec<u64> = total.crashes.values().flatten().copied().collect();
+    let with = |option: &[&str]| {
+        let options = option.iter().map(|it| (*it).to_owned());
+        words
+            .iter()
+            .cloned()
+            .chain(options)
+            .collect::<Vec<String>>()
+    };
+    let again = common.run(&with(&["--level", "0"]), crashed, [1, 1], &log)?;
+    let ended = total.crashed() as u64 - again.of(COMPARED).min(total.crashed() as u64);
+    let (equal, different) = (total.of(COMPARED), total.of(DIFFERENT));
+    let optimised = total.of(OPTIMISED) + again.of(COMPARED);
+    println!(
+        "{}: {equal} programs agree in all bits, {optimised} differ or end their process by the assembler's optimiser alone, \
+         {different} differ, {ended} ended their process; {:.1} s",
+        common.done(&total),
+        common.seconds()
+    );
+    let keys = [DIFFERENT, OPTIMISED].iter();
+    let found = keys.filter_map(|it| total.found.get(*it)).flatten();
+    let found: Vec<u64> = found.copied().take(shrunk).collect();
+    print(&common.run(&with(&[SMALLER]), found, [1, 1], &log)?);
+    Ok(status(equal, different + ended))
+}
+
+/// The devices of a child, the GPU first.
+fn opened(names: &[String], batch: usize, level: Level) -> Result<Vec<Box<dyn Device>>, String> {
     let mut opened: Vec<Box<dyn Device>> = Vec::new();
     let has_driver = cuda_loader::driver().is_ok();
-    let wants = |name: &str| match devices {
+    let wants = |name: &str| match names {
         [] => name == "cpu" || has_driver,
         named => named.iter().any(|it| it == name),
     };
-    if let Some(unknown) = devices
+    if let Some(unknown) = names
         .iter()
         .find(|it| !["cpu", "cuda"].contains(&it.as_str()))
     {
         return Err(format!("--devices {unknown}: expected cpu or cuda"));
     }
     if wants("cuda") {
-        opened.push(Box::new(Gpu::open(0, comparison.batch as usize)?));
+        opened.push(Box::new(Gpu::open(0, batch, level)?));
     }
     opened.push(Box::new(Emulator(Mode::Unchecked)));
     if wants("cpu") {
@@ -208,16 +304,18 @@ fn child(common: &Common, devices: &[String], comparison: Comparison) -> Result<
     for device in &opened {
         report::add(&format!("processes with {}", device.name()), 1);
     }
-    comparison.run(&mut opened, common.seed, common.count)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(opened)
 }
 
 fn show(mut arguments: Arguments) -> Result<ExitCode, String> {
-    let common = Common::of(&mut arguments)?;
+    let common = Common::of(&mut arguments, 1)?;
     let classes = classes(&mut arguments)?;
+    let statements = arguments.value("--statements")?.unwrap_or(STATEMENTS);
     arguments.end()?;
-    let seeds = common.seed..common.seed.saturating_add(common.shown);
-    let programs: Vec<Program> = seeds.map(|it| generate(it, classes)).collect();
+    let seeds = common.seeds.iter();
+    let programs: Vec<Program> = seeds
+        .map(|it| generate_long(*it, classes, statements))
+        .collect();
     print!("{}", module(&programs));
     Ok(ExitCode::SUCCESS)
 }
@@ -236,11 +334,13 @@ fn replay(mut arguments: Arguments) -> Result<ExitCode, String> {
 }
 
 fn mutant(mut arguments: Arguments) -> Result<ExitCode, String> {
-    let common = Common::of(&mut arguments)?;
+    let common = Common::of(&mut arguments, 1)?;
     let corpus = corpus(&mut arguments)?;
     arguments.end()?;
     let modules = Modules::new(&corpus, 1).map_err(|it| it.to_string())?;
-    print!("{}", modules.mutant_of(common.seed));
+    for seed in &common.seeds {
+        print!("{}", modules.mutant_of(*seed));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -254,26 +354,28 @@ fn corpus(arguments: &mut Arguments) -> Result<Vec<String>, String> {
 }
 
 fn mutants(name: &str, mut arguments: Arguments, words: Vec<String>) -> Result<ExitCode, String> {
-    let common = Common::of(&mut arguments)?;
+    let common = Common::of(&mut arguments, 1000)?;
     let settings = Settings {
         corpus: corpus(&mut arguments)?,
         cores: arguments.value("--cores")?.unwrap_or(1).max(1),
         dies_at: arguments.value("--die-at")?,
     };
     arguments.end()?;
-    if common.is_child {
-        report::watch(SECONDS[1], MEBIBYTES);
-        targets::run(name, &settings, common.seed, common.count).map_err(|it| it.to_string())?;
+    if let Some(seeds) = &common.of_child {
+        common.watch(SECONDS[1]);
+        targets::run(name, &settings, seeds).map_err(|it| it.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (total, seconds) = common.run(words, 1, (common.count / 64).clamp(1, 5000))?;
+    let chunk = (common.seeds.len() / 64).clamp(1, 5000);
+    let total = common.run(&words, common.seeds.clone(), [1, chunk], &common.log()?)?;
+    print(&total);
     let (run, panics) = (total.of(RUN), total.of(PANICS));
     println!(
-        "{name}, seeds {}..{}: {} mutants, {panics} panics, {} ended their process; {seconds:.1} s",
-        common.seed,
-        common.seed.saturating_add(common.count),
+        "{name}, {}: {} mutants, {panics} panics, {} ended their process; {:.1} s",
+        common.done(&total),
         total.seeds,
-        total.crashed()
+        total.crashed(),
+        common.seconds()
     );
     Ok(status(run, panics + total.crashed() as u64))
 }

@@ -1,7 +1,7 @@
 //! What a child tells its parent: lines of text.
 
 use std::io::{Write as _, stdout};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,17 @@ pub fn add(key: &str, count: u64) {
     }
 }
 
+/// Says that something was found at a seed, which may be looked at again, and counts it.
+pub fn found(seed: u64, key: &str) {
+    line(&format!("found {seed} {key}"));
+    add(key, 1);
+}
+
+/// Says how many seeds were not begun, for the time was over.
+pub fn left(count: usize) {
+    line(&format!("left {count}"));
+}
+
 /// Says something in the log; each line of it by itself.
 pub fn say(text: &str) {
     let lines: Vec<String> = text.lines().map(|it| format!("say {it}")).collect();
@@ -32,6 +43,20 @@ fn line(text: &str) {
 
 /// When the seed at work was begun.
 static BEGAN: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// When no more seeds are begun.
+static END: OnceLock<Instant> = OnceLock::new();
+
+/// Sets when the time of this process is over.
+pub fn end_after(time: Duration) {
+    // A process has one.
+    let _ = END.set(Instant::now() + time);
+}
+
+/// Whether the time is over: what is not begun is left.
+pub fn is_over() -> bool {
+    END.get().is_some_and(|it| Instant::now() >= *it)
+}
 
 /// Ends this process where a seed takes longer or more memory than it may.
 pub fn watch(seconds: u64, mebibytes: u64) {

@@ -67,12 +67,35 @@ fn programs_agree_and_nothing_compared_fails() {
     ]);
     assert!(output.status.success(), "{}", text(&output));
     assert!(
-        text(&output).contains("200 programs agree in all bits, 0 differ, 0 ended"),
+        text(&output).contains("seeds 0..200: 200 programs agree in all bits, 0 differ or end"),
         "{}",
         text(&output)
     );
     let output = fuzz(&["programs", "--devices", "cpu", "--count", "0"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+}
+
+#[test]
+fn seeds_of_a_file_are_run_and_the_summary_tells_what_time_left() {
+    let path = std::env::temp_dir().join(format!("fuzz-test-{}.seeds", std::process::id()));
+    fs::write(&path, "7 1812\n20..23\n").expect("a file");
+    let path_text = path.to_str().expect("a path");
+    let words = ["programs", "--devices", "cpu", "--seeds", path_text];
+    let output = fuzz(&words);
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("5 seeds: 5 programs agree"), "{said}");
+    let output = fuzz(&[&words[..], &["--time", "0"]].concat());
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let begin = "5 seeds, 0 of them before the time was over: 0 programs agree";
+    assert!(said.contains(begin), "{said}");
+    let endless = ["programs", "--devices", "cpu", "--count", "50000000"];
+    let output = fuzz(&[&endless[..], &["--time", "2", "--jobs", "2"]].concat());
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("before the time was over: "), "{said}");
+    fs::remove_file(path).expect("removed");
 }
 
 /// The assembler takes all that the generator writes.

@@ -17,7 +17,14 @@ pub struct Gpu {
     /// Inputs, outputs and the threads' own memory of as many programs as fit.
     buffers: [CUdeviceptr; 3],
     capacity: usize,
+    level: Level,
 }
+
+/// How much the driver's assembler optimises: 0 not at all, 4 as much as it can.
+pub type Level = u32;
+
+/// The level that modules have where nobody asks for another.
+pub const MOST: Level = 4;
 
 /// What the driver answers, as a result.
 fn done(what: &str, result: CUresult) -> Result<(), String> {
@@ -28,11 +35,11 @@ fn done(what: &str, result: CUresult) -> Result<(), String> {
 }
 
 impl Gpu {
-    /// Opens a GPU for batches of at most so many programs.
+    /// Opens a GPU for batches of at most so many programs, which are optimised as much as `level` says.
     ///
     /// # Errors
     /// There is no driver or no such GPU, or it has no memory left.
-    pub fn open(ordinal: i32, capacity: usize) -> Result<Gpu, String> {
+    pub fn open(ordinal: i32, capacity: usize, level: Level) -> Result<Gpu, String> {
         cuda_loader::driver().map_err(ToString::to_string)?;
         let mut device = 0;
         let mut context = ptr::null_mut();
@@ -68,6 +75,7 @@ impl Gpu {
             ),
             buffers,
             capacity,
+            level,
         })
     }
 }
@@ -78,13 +86,25 @@ impl Device for Gpu {
     }
 
     fn run(&mut self, programs: &[Program]) -> Result<Vec<Outcome>, String> {
+        self.run_at(self.level, programs)
+    }
+
+    fn run_unoptimised(&mut self, programs: &[Program]) -> Option<Result<Vec<Outcome>, String>> {
+        (self.level > 0).then(|| self.run_at(0, programs))
+    }
+}
+
+impl Gpu {
+    fn run_at(&self, level: Level, programs: &[Program]) -> Result<Vec<Outcome>, String> {
         assert!(programs.len() <= self.capacity, "a batch that fits");
-        let loaded = match (Loaded::of(programs), programs) {
+        let loaded = match (Loaded::of(programs, level), programs) {
             (Ok(loaded), _) => loaded,
             (Err(error), [_]) => return Ok(vec![Err(error)]),
             (Err(_), many) => {
                 // Which of them is refused, only one by one tells.
-                let one_by_one = many.iter().map(|it| self.run(std::slice::from_ref(it)));
+                let one_by_one = many
+                    .iter()
+                    .map(|it| self.run_at(level, std::slice::from_ref(it)));
                 let outcomes: Result<Vec<_>, _> = one_by_one.collect();
                 return Ok(outcomes?.concat());
             }
@@ -95,9 +115,7 @@ impl Device for Gpu {
         }
         self.words(programs.len())
     }
-}
 
-impl Gpu {
     fn fill(&self, programs: &[Program]) -> Result<(), String> {
         let words: Vec<u64> = programs.iter().flat_map(|it| inputs(it.seed)).collect();
         let [from, to, own] = self.buffers;
@@ -174,25 +192,27 @@ struct Loaded(CUmodule);
 impl Loaded {
     /// # Errors
     /// What the driver's compiler says.
-    fn of(programs: &[Program]) -> Result<Loaded, String> {
+    fn of(programs: &[Program], level: Level) -> Result<Loaded, String> {
         const LOG_BYTES: usize = 8192;
         let text = CString::new(module(programs)).map_err(|it| it.to_string())?;
         let mut log = vec![0u8; LOG_BYTES];
         let mut options = [
             CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
             CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            CUjit_option::CU_JIT_OPTIMIZATION_LEVEL,
         ];
         let mut values = [
             log.as_mut_ptr().cast::<c_void>(),
             ptr::without_provenance_mut(LOG_BYTES),
+            ptr::without_provenance_mut(level as usize),
         ];
         let mut module = ptr::null_mut();
-        // SAFETY: the text ends in a zero, the log has as many bytes as its option says, and there are two options.
+        // SAFETY: the text ends in a zero, the log has as many bytes as its option says, and each option has a value.
         let loaded = unsafe {
             cuModuleLoadDataEx(
                 &mut module,
                 text.as_ptr().cast(),
-                2,
+                options.len() as u32,
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
             )
@@ -206,7 +226,7 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: loaded by `of`; `run` has waited for the launches, or the device is lost.
+        // SAFETY: loaded by `of`; `run_at` has waited for the launches, or the device is lost.
         let _ = unsafe { cuModuleUnload(self.0) };
     }
 }

@@ -4,7 +4,7 @@ mod emulator;
 mod gpu;
 
 pub use emulator::{Emulator, Mode};
-pub use gpu::Gpu;
+pub use gpu::{Gpu, Level, MOST};
 
 use crate::program::Program;
 
@@ -21,4 +21,9 @@ pub trait Device {
     /// # Errors
     /// The device is lost, and what it would do after this is of no use.
     fn run(&mut self, programs: &[Program]) -> Result<Vec<Outcome>, String>;
+
+    /// Executes programs as [`Device::run`] does, but without the optimiser of the device's assembler. `None`: it has none.
+    fn run_unoptimised(&mut self, _: &[Program]) -> Option<Result<Vec<Outcome>, String>> {
+        None
+    }
 }

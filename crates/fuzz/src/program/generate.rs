@@ -10,8 +10,16 @@ use super::{Class, Classes, Program, Statement, Times};
 /// How deep branches and loops are in each other.
 const DEPTH: u32 = 3;
 
+/// Statements of a kernel, where nobody asks for another number: those inside of others are not among them.
+pub const STATEMENTS: u32 = 28;
+
 /// The program of a seed, of these classes.
 pub fn generate(seed: u64, classes: Classes) -> Program {
+    generate_long(seed, classes, STATEMENTS)
+}
+
+/// The program of a seed, of these classes, with so many statements in its kernel.
+pub fn generate_long(seed: u64, classes: Classes, statements: u32) -> Program {
     let mut random = Rng::with_seed(seed);
     let functions = match classes.has(Class::Call) && random.u32(0..3) == 0 {
         true => random.usize(1..3),
@@ -29,10 +37,11 @@ pub fn generate(seed: u64, classes: Classes) -> Program {
             callable,
             turns: [0; 4],
             counters: 0,
+            before: Vec::new(),
         };
         maker.statements(place, 0, count)
     };
-    let body = make(Callable::These(functions), 28);
+    let body = make(Callable::These(functions), statements);
     Program {
         seed,
         body,
@@ -69,6 +78,8 @@ pub(super) struct Maker<'r> {
     /// How many registers of each file have been written.
     turns: [usize; 4],
     counters: u32,
+    /// Instructions that have to stand before those of the row.
+    before: Vec<String>,
 }
 
 impl Maker<'_> {
@@ -174,6 +185,7 @@ impl Maker<'_> {
             let negation = if self.random.bool() { "!" } else { "" };
             lines[0] = format!("@{negation}{} {}", self.register('p'), lines[0]);
         }
+        lines.splice(..0, self.before.drain(..));
         if !self.classes.has(Class::Nan) {
             lines.extend(self.same_nan(nature));
         }
@@ -237,6 +249,11 @@ impl Maker<'_> {
             "d" => self.register('d'),
             "h" => self.register('h'),
             "p" => self.register('p'),
+            "n" => {
+                let register = self.register('r');
+                self.before.push(format!("xor.b32 %t3, {register}, 1"));
+                "%t3".to_owned()
+            }
             "i" if is_number => format!("{:#x}", self.number() as u32),
             "i" => self.register('r'),
             "j" if is_number => format!("{:#x}", self.number()),
@@ -345,6 +362,19 @@ mod tests {
             });
             assert!(all.is_empty(), "{all:?}");
         }
+    }
+
+    #[test]
+    fn ptxas_sees_no_float_where_it_would_make_an_integer_of_it() {
+        let last = |it: &str| it.rsplit([',', ' ']).next().unwrap_or_default().to_owned();
+        let mut all = instructions();
+        all.retain(|(_, it)| {
+            let is_narrow = it.starts_with("st.") && (it.contains(".b8 ") || it.contains(".b16 "));
+            is_narrow || it.starts_with("sh") && it.contains("64 ")
+        });
+        assert!(all.len() > 100);
+        all.retain(|(_, it)| last(it).starts_with("%r"));
+        assert!(all.is_empty(), "{all:?}");
     }
 
     #[test]

@@ -4,13 +4,15 @@
 mod chain;
 mod class;
 mod generate;
+mod origin;
 mod registers;
 mod shrink;
 mod templates;
 mod text;
 
 pub use class::{Class, Classes};
-pub use generate::generate;
+pub use generate::{STATEMENTS, generate, generate_long};
+pub use origin::origin;
 pub use registers::Registers;
 pub use shrink::shrink;
 pub use text::module;

@@ -2,7 +2,10 @@
 //!
 //! `<a|b>` is one of these. `$r`, `$d`, `$h`, `$p` are registers of 32, 64, 16 bits and predicates that are read;
 //! capitals are written, and those of one row are different registers. `$i` and `$j` are a register or a number of
-//! 32 and 64 bits, `$k` a number up to 70, `$b` one of 8 bits. `;` separates instructions.
+//! 32 and 64 bits, `$k` a number up to 70, `$b` one of 8 bits. `$n` is as `$r`, but no float's: where an operand is wider than the
+//! instruction's type, or a shift's count narrower, and a float instruction wrote its register, ptxas makes an integer of the
+//! float at every level of optimisation (`add.f32 %r2, ..; st.b8 [..], %r2` is `FADD; F2I.U8.TRUNC; STG.E.U8`), though PTX ISA
+//! 9.4.1 says that the bits are chopped. `;` separates instructions.
 //!
 //! The kernel's own registers: `%kt` the thread's index in the block, `%ks` and `%kg` 64 bytes of its own in shared and global
 //! memory, `%kl` in local memory, `%kx` 16 bytes in shared memory that others read, `%kb` where those of thread 0 are. `%t`, `%u`,
@@ -119,7 +122,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (Bits, Free, "lop3.b32 $R, $r, $r, $r, $b"),
     (Bits, Free, "shf.<l|r>.<clamp|wrap>.b32 $R, $r, $r, <$r|$k>"),
     (Bits, Free, "<shl.b|shr.u|shr.s>32 $R, $r, <$r|$k>"),
-    (Bits, Free, "<shl.b|shr.u|shr.s>64 $D, $d, <$r|$k>"),
+    (Bits, Free, "<shl.b|shr.u|shr.s>64 $D, $d, <$n|$k>"),
     (Bits, Free, "<shl.b|shr.u|shr.s>16 $H, $h, <$r|$k>"),
     (Bits, Free, "<popc|clz>.b32 $R, $r"),
     (Bits, Free, "<popc|clz>.b64 $R, $d"),
@@ -557,7 +560,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (
         Shared,
         Own,
-        "st.shared.<b8|b16|b32> [%ks+<0|4|8|12|32|60>], $r",
+        "st.shared.<b8|b16|b32> [%ks+<0|4|8|12|32|60>], $n",
     ),
     (Shared, Own, "ld.shared.<u8|s8> $R, [%ks+<0|1|2|3|7|13|63>]"),
     (
@@ -615,7 +618,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (
         Local,
         Own,
-        "st.local.<b8|b16|b32> [%kl+<0|4|28>], $r; ld.local.<b64|u8|s8|u16|s16|u32|s32> $D, [%kl+<0|8|24>]",
+        "st.local.<b8|b16|b32> [%kl+<0|4|28>], $n; ld.local.<b64|u8|s8|u16|s16|u32|s32> $D, [%kl+<0|8|24>]",
     ),
     (
         Local,
@@ -625,7 +628,7 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
     (
         Memory,
         Own,
-        "st.global<|.wb|.cg|.cs|.wt>.<b8|b16|b32> [%kg+<0|4|8|12|60>], $r",
+        "st.global<|.wb|.cg|.cs|.wt>.<b8|b16|b32> [%kg+<0|4|8|12|60>], $n",
     ),
     (
         Memory,

@@ -77,7 +77,7 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 ///
 /// # Errors
 /// There is no such target, a file of the corpus cannot be read, or see [`Target::run`].
-pub fn run(name: &str, settings: &Settings, first: u64, count: u64) -> io::Result<()> {
+pub fn run(name: &str, settings: &Settings, seeds: &[u64]) -> io::Result<()> {
     let mut target = target(name, settings)?;
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
@@ -85,7 +85,11 @@ pub fn run(name: &str, settings: &Settings, first: u64, count: u64) -> io::Resul
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = format!("{place}: {said}");
     }));
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for seed in first..first.saturating_add(count) {
+    for (done, seed) in seeds.iter().copied().enumerate() {
+        if report::is_over() {
+            report::left(seeds.len() - done);
+            break;
+        }
         report::at(seed);
         if settings.dies_at == Some(seed) {
             process::abort();
@@ -95,14 +99,20 @@ pub fn run(name: &str, settings: &Settings, first: u64, count: u64) -> io::Resul
             Err(_) => panicked(seed, &mut counts),
         }
         *counts.entry(RUN.to_owned()).or_default() += 1;
-        if seed % 256 == 255 || seed + 1 == first.saturating_add(count) {
-            counts
-                .iter()
-                .for_each(|(key, count)| report::add(key, *count));
-            counts.clear();
+        // A process that dies has told most of it.
+        if done % 256 == 255 {
+            tell(&mut counts);
         }
     }
+    tell(&mut counts);
     Ok(())
+}
+
+fn tell(counts: &mut BTreeMap<String, u64>) {
+    counts
+        .iter()
+        .for_each(|(key, count)| report::add(key, *count));
+    counts.clear();
 }
 
 fn panicked(seed: u64, counts: &mut BTreeMap<String, u64>) {
