@@ -377,6 +377,22 @@ impl Device {
         }
     }
 
+    /// Bytes that buffers of so many bytes need, with what the emulator's checks keep of them where launches are checked.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, Emulation};
+    ///
+    /// let device = |is_checked| Device::emulator(Emulation { is_checked, ..Emulation::default() });
+    /// assert_eq!(device(false).bytes_with_checks(1 << 20), 1 << 20);
+    /// assert!(device(true).bytes_with_checks(1 << 20) > 5 << 20);
+    /// ```
+    pub fn bytes_with_checks(&self, bytes: u64) -> u64 {
+        match self.gpu.is_none() && self.emulation.is_checked {
+            true => bytes.saturating_add(engine::check::bytes_kept_of(bytes)),
+            false => bytes,
+        }
+    }
+
     /// The bytes from the start of an allocation of the emulator to an address in it, or just behind it: equal for the
     /// same place in two launches, each with memory of its own. `None` for all other numbers, and on a GPU.
     ///

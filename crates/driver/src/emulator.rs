@@ -95,7 +95,7 @@ impl Emulated {
             self.start.addr() as u64 + bytes.start as u64,
             bytes.len() as u64,
         );
-        checking::accessed(order, range, direction, self.contents).map_err(DriverError::HostAccess)
+        checking::accessed(order, range, direction, self.contents).map_err(DriverError::from)
     }
 }
 

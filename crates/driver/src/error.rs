@@ -9,6 +9,8 @@ use crate::errors::{
     CUresult, CudaError, CuptiError, ExecutionError, LibraryError, LimitError, LoadError,
     OccupancyError, Panic,
 };
+use engine::check::Stop;
+
 use crate::finding::Finding;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
@@ -250,6 +252,15 @@ pub enum DriverError {
     #[error("on the emulator: {0}")]
     HostAccess(Box<Finding>),
 
+    /// There is no memory for what the emulator's checks keep of an allocation that the host, or a copy, reaches.
+    #[error(
+        "on the emulator: the checks have no memory: the system was asked for {bytes} bytes; use smaller buffers"
+    )]
+    CheckMemory {
+        /// How many bytes were asked for.
+        bytes: u64,
+    },
+
     /// The host's work in a stream of the emulator failed.
     #[error("{0}")]
     HostWork(Box<dyn std::error::Error + Send + Sync>),
@@ -407,6 +418,15 @@ impl DriverError {
     /// [cooperative](super::Device::prepare_cooperative) launch do.
     pub fn wants_cooperation(&self) -> bool {
         matches!(self, DriverError::Engine(error) if error.wants_cooperation())
+    }
+}
+
+impl From<Box<Stop>> for DriverError {
+    fn from(stop: Box<Stop>) -> DriverError {
+        match *stop {
+            Stop::Found(finding) => DriverError::HostAccess(finding),
+            Stop::NoMemory { bytes } => DriverError::CheckMemory { bytes },
+        }
     }
 }
 

@@ -111,7 +111,6 @@ impl HostWork<'_> {
         let found = emulated_memory::memory().find(start as u64);
         let contents = found.map_or(Contents::Defined, |it| it.contents);
         let range = (start as u64, bytes);
-        checking::accessed(Some(self.order), range, direction, contents)
-            .map_err(DriverError::HostAccess)
+        checking::accessed(Some(self.order), range, direction, contents).map_err(DriverError::from)
     }
 }

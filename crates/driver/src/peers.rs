@@ -208,8 +208,7 @@ impl Stream<'_> {
                 (from.addr(), Direction::Read),
                 (to.addr(), Direction::Write),
             ] {
-                checking::copied(&self.order, (address as u64, bytes as u64), direction)
-                    .map_err(DriverError::HostAccess)?;
+                checking::copied(&self.order, (address as u64, bytes as u64), direction)?;
             }
         }
         self.traced(PEER_COPY, bytes, || {

@@ -37,7 +37,8 @@ pub enum LoadError {
     TooLarge(#[from] TooLarge),
     /// Its global variables need more memory than is free.
     #[error(
-        "the PTX cannot be loaded: `{variable}` has {bytes} bytes, and checks take 10 for each 4; {free} bytes of memory are free"
+        "the PTX cannot be loaded: `{variable}` has {bytes} bytes, and checks keep {} of them; {free} bytes of memory are free",
+        crate::check::bytes_kept_of(*bytes)
     )]
     NoMemory {
         /// The variable.
@@ -337,7 +338,9 @@ impl Loaded {
         let taken = bytes
             .checked_add(2 * GUARD)
             .and_then(|bytes| bytes.checked_add(alignment));
-        let taken = taken.filter(|taken| memory::has_room_for_variable(*taken));
+        let has_room =
+            |it: &u64| memory::has_room(it.saturating_add(crate::check::bytes_kept_of(*it)));
+        let taken = taken.filter(has_room);
         let room = taken.and_then(|taken| memory::zeros(taken.div_ceil(16)));
         let mut room = room.ok_or_else(memory::free_bytes)?;
         let start = room.as_mut_ptr().expose_provenance() as u64;

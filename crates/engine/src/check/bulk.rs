@@ -13,13 +13,12 @@ use super::access::{AccessKind, Accessors, BlockId, Strength};
 use super::cell::{Before, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
-use super::finding::Finding;
 use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
-use super::{Checked, Checker, Global, live};
+use super::{Checked, Checker, Global, Stop, live};
 use crate::finding_kind::FindingKind;
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
 
@@ -440,7 +439,7 @@ impl Checker {
             None => Ok(()),
             Some(trouble) => {
                 let place = live(&mut self.blocks, owner).layout.place(trouble.address);
-                Err(self.found(who, access, place, &trouble))
+                Err(self.found(who, access, place, &trouble).into())
             }
         }
     }
@@ -453,7 +452,7 @@ impl Checker {
         instruction: u32,
         parts: &[Part],
         (what, element): (AccessKind, u32),
-    ) -> Result<Vec<Stored>, Box<Finding>> {
+    ) -> Result<Vec<Stored>, Box<Stop>> {
         let (own, lane) = ([0; 32], who.mask.trailing_zeros());
         let lanes = Lanes::new(&own, who.mask, element);
         let role = match what {
@@ -477,7 +476,7 @@ impl Checker {
                     self.remember_source(instance, thread, address, bytes.into(), access.site);
                 }
                 AccessKind::Write(_) => {
-                    let (shadow, _) = Global::of(&mut self.shadows, &met);
+                    let (shadow, _) = Global::of(&mut self.shadows, &met)?;
                     let Cells { line, first, count } = shadow.cells(address, bytes.into());
                     line.we[first..first + count].fill(PENDING);
                     line.wt[first..first + count].fill(thread | access.site << SITE_SHIFT);
@@ -587,7 +586,7 @@ impl Checker {
         let trouble = self.behind_fences(owner, who, &[part], false);
         trouble.map_or(Ok(()), |trouble| {
             let place = live(&mut self.blocks, owner).layout.place(mbarrier);
-            Err(self.found(who, &access, place, &trouble))
+            Err(self.found(who, &access, place, &trouble).into())
         })
     }
 }

@@ -76,7 +76,7 @@ impl Checker {
             let place = live(&mut self.blocks, who.block)
                 .layout
                 .place(trouble.address);
-            return Err(self.found(who, &write, place, &trouble));
+            return Err(self.found(who, &write, place, &trouble).into());
         }
         let block = live(&mut self.blocks, who.block);
         for (lane, to) in copy.to.each() {
@@ -175,7 +175,7 @@ impl Checker {
         };
         let numbered = self.numbered(who, access, Role::of(access.what));
         let place = memory.place(trouble.address);
-        Err(self.found(who, &numbered, place, &trouble))
+        Err(self.found(who, &numbered, place, &trouble).into())
     }
 
     fn half<'a>(

@@ -111,7 +111,7 @@ impl Checker {
         access: &Numbered<'_>,
         reaches: impl FnOnce(&mut Ground<'_>),
     ) -> Checked {
-        let (shadow, contents) = Global::of(&mut self.shadows, cached);
+        let (shadow, contents) = Global::of(&mut self.shadows, cached)?;
         let block = live(&mut self.blocks, who.block);
         // The host may copy what has no value yet.
         let is_kernel = block.clock.block.is_some();
@@ -142,7 +142,7 @@ impl Checker {
             None => Ok(()),
             Some(trouble) => {
                 let place = memory.place(trouble.address);
-                Err(self.found(who, access, place, &trouble))
+                Err(self.found(who, access, place, &trouble).into())
             }
         }
     }
@@ -168,7 +168,7 @@ impl Checker {
             let block = live(&mut self.blocks, owner);
             let place = block.layout.place(trouble.address);
             block.held = None;
-            return Err(self.found(who, &numbered, place, &trouble));
+            return Err(self.found(who, &numbered, place, &trouble).into());
         }
         if let Some(trouble) = empty
             && live(&mut self.blocks, owner).held.is_none()

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::Checker;
 use super::access::LaunchId;
 use super::finding::{Agent, Finding, Side, SiteId};
-use super::{Checked, Checker};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Allocation, Kind, Memory, Place};
 
@@ -18,7 +18,12 @@ impl Checker {
     ///
     /// # Errors
     /// The first of these blocks.
-    pub fn leaks(&self, memory: &Memory, launch: LaunchId, program: u32) -> Checked {
+    pub fn leaks(
+        &self,
+        memory: &Memory,
+        launch: LaunchId,
+        program: u32,
+    ) -> Result<(), Box<Finding>> {
         let lost = memory.while_nothing_is_freed(|all| first_lost(all, launch.number()));
         let Some(block) = lost else {
             return Ok(());

@@ -72,10 +72,11 @@ impl Checker {
         let offset = access.lanes.addresses[lane as usize];
         let now = self.side(who, lane, access.instruction, access.what);
         now.map_or(Ok(()), |now| {
-            Err(Box::new(Finding {
+            let found = Box::new(Finding {
                 place: Some(local.place(lane, offset)),
                 ..Finding::new(FindingKind::Uninitialised, now)
-            }))
+            });
+            Err(found.into())
         })
     }
 }

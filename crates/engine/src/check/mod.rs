@@ -95,8 +95,37 @@ use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
 
-/// A finding, or nothing wrong.
-pub type Checked = Result<(), Box<Finding>>;
+/// Why the checker lets a launch not go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// Something is wrong with what it does.
+    #[error("{0}")]
+    Found(Box<Finding>),
+    /// The system has no memory for what is kept of an allocation that it reaches.
+    #[error(
+        "its checks have no memory: the system was asked for {bytes} bytes; use smaller buffers, or launch without checks"
+    )]
+    NoMemory {
+        /// How many bytes were asked for.
+        bytes: u64,
+    },
+}
+
+impl From<Box<Finding>> for Box<Stop> {
+    fn from(finding: Box<Finding>) -> Box<Stop> {
+        Box::new(Stop::Found(finding))
+    }
+}
+
+/// Returns how many bytes checked launches keep of an allocation of so many, all of which they reach.
+pub fn bytes_kept_of(bytes: u64) -> u64 {
+    bytes
+        .div_ceil(shadow::LINE)
+        .saturating_mul(shadow::LINE_BYTES)
+}
+
+/// Nothing wrong, or why the launch ends.
+pub type Checked = Result<(), Box<Stop>>;
 
 /// What a launch says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +261,7 @@ impl Checker {
             table: self.sites.program(shape.program),
             threads: shape.threads,
             layout: shared.clone(),
-            shadow: again.unwrap_or_else(|| Shadow::new(0, bytes)),
+            shadow: again.unwrap_or_else(|| Shadow::of_block(bytes)),
             sets: Sets::default(),
             local: vec![Written::default(); shape.threads.div_ceil(32) as usize],
             copies: Copies::default(),
@@ -264,7 +293,7 @@ impl Checker {
         if ended.copies.is_empty() && ended.bulks.is_idle() {
             self.spare.push(ended.shadow);
         }
-        ended.held.or(left).map_or(Ok(()), Err)
+        ended.held.or(left).map_or(Ok(()), |it| Err(it.into()))
     }
 
     /// All threads of a block that have not exited have met at a barrier.
@@ -277,7 +306,7 @@ impl Checker {
         if !block.clock.is_clustered {
             block.sets.clear(block.clock.barrier);
         }
-        block.held.take().map_or(Ok(()), Err)
+        block.held.take().map_or(Ok(()), |it| Err(it.into()))
     }
 
     /// Threads come to a barrier that not all of the block take part in, or that they do not wait at.
@@ -368,7 +397,13 @@ fn live(blocks: &mut [Option<Box<Block>>], id: BlockId) -> &mut Block {
 
 impl Global {
     /// The shadow of the allocation that an access lies in.
-    fn of<'a>(shadows: &'a mut Vec<Global>, cached: &Cached) -> (&'a mut Shadow, Contents) {
+    ///
+    /// # Errors
+    /// It is the first access, and there is no memory for a shadow.
+    fn of<'a>(
+        shadows: &'a mut Vec<Global>,
+        cached: &Cached,
+    ) -> Result<(&'a mut Shadow, Contents), Box<Stop>> {
         let slot = cached.id.slot as usize;
         if slot >= shadows.len() {
             shadows.resize_with(slot + 1, Global::default);
@@ -381,9 +416,10 @@ impl Global {
                 ..Global::default()
             };
         }
-        let shadow = known
-            .shadow
-            .get_or_insert_with(|| Shadow::new(cached.start(), cached.bytes()));
-        (shadow, known.contents)
+        let shadow = match &mut known.shadow {
+            Some(shadow) => shadow,
+            none => none.insert(Shadow::new(cached.start(), cached.bytes())?),
+        };
+        Ok((shadow, known.contents))
     }
 }

@@ -121,7 +121,7 @@ impl Checker {
         let numbered = self.numbered(who, access, Role::Read);
         if let Some(trouble) = written {
             let place = memory.place(trouble.address);
-            return Err(self.found(who, &numbered, place, &trouble));
+            return Err(self.found(who, &numbered, place, &trouble).into());
         }
         let clock = &live(&mut self.blocks, who.block).clock;
         let (began, now) = (self.world.began(clock.launch), clock.now);
@@ -258,7 +258,7 @@ impl Checker {
                     before: reader,
                 };
                 let place = memory.place(address);
-                return Err(self.found(who, access, place, &trouble));
+                return Err(self.found(who, access, place, &trouble).into());
             }
         }
         Ok(())

@@ -1,9 +1,15 @@
 //! The shadow of one allocation, or of a block's shared memory.
 
+use std::alloc::{Layout, alloc_zeroed};
+use std::ptr;
+
+use super::Stop;
 use super::line::{ANCIENT, CELLS, Line, NEVER};
 
 /// Bytes that a line of words stands for.
 pub(super) const LINE: u64 = 128;
+/// Bytes that such a line takes.
+pub(super) const LINE_BYTES: u64 = size_of::<Line>() as u64;
 const WORD: u64 = 4;
 const FINE: usize = 4;
 
@@ -42,15 +48,47 @@ impl Rows<'_> {
     }
 }
 
+/// So many lines that nobody has accessed. The system provides their pages when they are first reached.
+fn zeroed(count: u64) -> Result<Box<[Line]>, Box<Stop>> {
+    let refused = |bytes| Box::new(Stop::NoMemory { bytes });
+    let bytes = count.saturating_mul(LINE_BYTES);
+    let layout = Layout::array::<Line>(count as usize).map_err(|_| refused(bytes))?;
+    if layout.size() == 0 {
+        return Ok(Box::default());
+    }
+    // SAFETY: the layout's size is not 0 by the test above.
+    let start = unsafe { alloc_zeroed(layout) }.cast::<Line>();
+    if start.is_null() {
+        return Err(refused(bytes));
+    }
+    let all = ptr::slice_from_raw_parts_mut(start, count as usize);
+    // SAFETY: allocated above as a box of so many lines is; a line is integers, for which zero is a value.
+    Ok(unsafe { Box::from_raw(all) })
+}
+
 impl Shadow {
-    pub(super) fn new(start: u64, bytes: u64) -> Shadow {
+    /// The shadow of so many bytes from an address on: nobody has accessed them.
+    ///
+    /// # Errors
+    /// The system has no memory for it.
+    pub(super) fn new(start: u64, bytes: u64) -> Result<Shadow, Box<Stop>> {
         let origin = start & !(LINE - 1);
         let lines = (start + bytes).div_ceil(LINE) - origin / LINE;
-        // SAFETY: a line is integers, for which zero is a value.
-        let lines = unsafe { Box::new_zeroed_slice(lines as usize).assume_init() };
-        Shadow {
+        Ok(Shadow {
             origin,
-            lines,
+            lines: zeroed(lines)?,
+            fine: Vec::new(),
+            bytes: Vec::new(),
+        })
+    }
+
+    /// The shadow of a block's shared memory, of which there are at most 227 KiB.
+    pub(super) fn of_block(bytes: u64) -> Shadow {
+        let lines = bytes.div_ceil(LINE) as usize;
+        Shadow {
+            origin: 0,
+            // SAFETY: a line is integers, for which zero is a value.
+            lines: unsafe { Box::new_zeroed_slice(lines).assume_init() },
             fine: Vec::new(),
             bytes: Vec::new(),
         }

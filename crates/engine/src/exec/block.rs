@@ -220,7 +220,7 @@ impl Block {
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
                     let block = checking.block();
                     let checked = checking.checker.barrier(block);
-                    checked.map_err(|finding| self.failed(Cause::Found(finding), context))?;
+                    checked.map_err(|stop| self.failed(stop.into(), context))?;
                 }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
                     let own = warp.reduced(id, context);
@@ -247,7 +247,7 @@ impl Block {
             }
             None => Ok(()),
         };
-        ended.map_err(|finding| self.failed(Cause::Found(finding), context))
+        ended.map_err(|stop| self.failed(stop.into(), context))
     }
 
     /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those

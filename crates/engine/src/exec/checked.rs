@@ -297,8 +297,8 @@ fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes
 fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -> bool {
     match checked {
         Ok(()) => true,
-        Err(finding) => {
-            context.fault(Cause::Found(finding), instruction);
+        Err(stop) => {
+            context.fault(stop.into(), instruction);
             false
         }
     }
@@ -395,7 +395,7 @@ pub(super) fn shared_word(
             stored: None,
         };
         let checked = checking.checker.shared_of(owner, who, &access);
-        checked.map_err(Cause::Found)?;
+        checked?;
     }
     Ok(())
 }
@@ -465,7 +465,7 @@ pub(super) fn bulk_load(
         let checked = checking
             .checker
             .bulk_load(memory, who, told, instruction, parts);
-        checked.map_err(Cause::Found)?;
+        checked?;
     }
     Ok(())
 }
@@ -484,7 +484,7 @@ pub(super) fn bulk_store(
         let checked = checking
             .checker
             .bulk_store(memory, who, instruction, parts, does);
-        checked.map_err(Cause::Found)?;
+        checked?;
     }
     Ok(())
 }
@@ -511,7 +511,7 @@ pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Res
     let who = who(context);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         let checked = checking.checker.product(who, instruction, chunks);
-        checked.map_err(Cause::Found)?;
+        checked?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::endless::Endless;
 use super::op::Context;
 use super::surroundings::Unmet;
 use super::unlowered::Unlowered;
-use crate::check::{Finding, Thread, Verb};
+use crate::check::{Finding, Stop, Thread, Verb};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Fault, Place};
 
@@ -89,6 +89,14 @@ pub enum Failure {
     PeerFailed {
         /// The number of the other device.
         device: u32,
+    },
+    /// The system has no memory for what checks keep of an allocation that the launch reaches.
+    #[error(
+        "its checks have no memory: the system was asked for {bytes} bytes; use smaller buffers, or launch without checks"
+    )]
+    NoMemory {
+        /// How many bytes were asked for.
+        bytes: u64,
     },
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
@@ -198,6 +206,15 @@ impl Context<'_> {
             },
             function: self.at.function().to_owned(),
             instruction,
+        }
+    }
+}
+
+impl From<Box<Stop>> for Cause {
+    fn from(stop: Box<Stop>) -> Cause {
+        match *stop {
+            Stop::Found(finding) => Cause::Found(finding),
+            Stop::NoMemory { bytes } => Cause::Failure(Failure::NoMemory { bytes }),
         }
     }
 }

@@ -34,10 +34,9 @@ pub fn system_bytes(name: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// Whether memory is free for a variable of so many bytes, and for what checked launches keep of it: 10 bytes for each 4.
-pub(crate) fn has_room_for_variable(bytes: u64) -> bool {
-    let with_checks = bytes.checked_mul(7).map(|it| it / 2);
-    bytes < LARGE || with_checks.is_some_and(|it| it <= free_bytes())
+/// Whether so many bytes are free; few always are.
+pub(crate) fn has_room(bytes: u64) -> bool {
+    bytes < LARGE || bytes <= free_bytes()
 }
 
 /// So many zeros, or none where they are not free. The system provides their pages when they are first reached.

@@ -38,7 +38,7 @@ pub use allocation::{Allocation, AllocationId, Contents, Protection};
 pub use device::{DEVICES, Limits, Memory, OutOfMemory, Running, Space};
 pub use fault::Fault;
 pub use host::{free_bytes, system_bytes};
-pub(crate) use host::{has_room_for_variable, zeros};
+pub(crate) use host::{has_room, zeros};
 pub use lanes::{LANES, Lanes, Pattern};
 pub(crate) use lanes::{each_lane, lanes_of};
 pub(crate) use local::LOCAL_BITS;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Limits, Memory};
@@ -16,6 +17,10 @@ use crate::program::{Classes, generate, module};
 
 /// Longer files take much longer than they find more.
 const LONGEST: u64 = 40_000;
+
+/// How long a launch may take: checks of lanes that write the same bytes again and again take a quarter of a millisecond a
+/// step, and under a sanitizer some times as much.
+const TIME: Duration = Duration::from_secs(2);
 
 /// Bytes of each buffer that a launch is given.
 const BUFFER: u64 = 4096;
@@ -139,6 +144,7 @@ fn launched(kernel: &Kernel, memory: &Arc<Memory>, cores: usize, random: &mut Rn
     let options = Options {
         cores,
         steps: 4000,
+        time: Some(TIME),
         divergence: random.bool(),
         schedule: match random.u32(0..3) {
             0 => Schedule::Seeded(random.u64(..)),

@@ -165,6 +165,12 @@ impl Fill {
 }
 
 impl Buffer {
+    /// How many bytes it has, as far as that is said.
+    pub(super) fn bytes(&self) -> u64 {
+        let size = self.element.bytes() as u64;
+        (self.len.unwrap_or_default() as u64).saturating_mul(size)
+    }
+
     /// What it begins with: all bytes, or how many there are of uninitialised memory. The same each
     /// time, and in buffers of other places another.
     pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {

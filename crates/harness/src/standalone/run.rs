@@ -9,7 +9,8 @@ use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
 use super::argument::{Contents, Kind};
 use super::{Element, Launch, Output, StandaloneError, assembler, signature};
 use crate::driver::{
-    Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, read_whole,
+    Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, free_host_memory,
+    read_whole,
 };
 
 /// A description whose arguments are the kernel's.
@@ -236,6 +237,7 @@ impl Standalone {
 
     /// The memory of each argument that is a buffer.
     fn memory(&self, device: &Device) -> Result<Vec<Option<Memory>>, StandaloneError> {
+        check_memory(device, self.buffer_bytes(), free_host_memory())?;
         let arguments = self.launch.arguments.iter().enumerate();
         let memory = arguments.map(|(place, argument)| {
             let Kind::Buffer(buffer) = &argument.kind else {
@@ -245,6 +247,15 @@ impl Standalone {
             Ok(Some(Memory::new(device, place, buffer.element, contents)?))
         });
         memory.collect()
+    }
+
+    /// Bytes of all buffers, as far as that is said.
+    fn buffer_bytes(&self) -> u64 {
+        let bytes = self.launch.arguments.iter().map(|it| match &it.kind {
+            Kind::Buffer(buffer) => buffer.bytes(),
+            Kind::Value(..) | Kind::Bytes(_) => 0,
+        });
+        bytes.fold(0, u64::saturating_add)
     }
 
     fn passed<'a>(&'a self, memory: &'a mut [Option<Memory>]) -> Vec<Passed<'a>> {
@@ -259,6 +270,18 @@ impl Standalone {
             (Kind::Buffer(_), None) => unreachable!("each buffer has memory"),
         });
         passed.collect()
+    }
+}
+
+/// Fails where so much free memory is too little for what checks keep of buffers of so many bytes.
+fn check_memory(device: &Device, bytes: u64, free: u64) -> Result<(), StandaloneError> {
+    let kept = device.bytes_with_checks(bytes) - bytes;
+    match kept > 0 && bytes.saturating_add(kept) > free {
+        false => Ok(()),
+        true => Err(StandaloneError::Usage(format!(
+            "buffers of {bytes} bytes, of which checks keep {kept}: {free} bytes of memory are free; give smaller buffers, \
+             or --no-check"
+        ))),
     }
 }
 
@@ -318,5 +341,31 @@ fn passing(kind: &Kind) -> Passing {
     match kind {
         Kind::Value(_, bytes) | Kind::Bytes(bytes) => Passing::Value { size: bytes.len() },
         Kind::Buffer(_) => Passing::Pointer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Emulation;
+
+    #[test]
+    fn buffers_are_compared_with_what_their_checks_keep() {
+        let device = |is_checked| {
+            Device::emulator(Emulation {
+                is_checked,
+                ..Emulation::default()
+            })
+        };
+        let said = |checked, free| {
+            check_memory(&device(checked), 1 << 20, free).map_err(|it| it.to_string())
+        };
+        assert_eq!(said(false, 0), Ok(()));
+        assert_eq!(said(true, 6 << 20), Ok(()));
+        let error = said(true, (6 << 20) - 1).expect_err("too little");
+        assert!(
+            error.contains("of which checks keep 5242880: 6291455 bytes"),
+            "{error}"
+        );
     }
 }

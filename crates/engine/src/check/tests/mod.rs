@@ -150,7 +150,7 @@ impl Device {
         };
         match self.memory.resolve(&lanes, direction, &mut cached) {
             Ok(()) => self.checker.global(&self.memory, &mut cached, who, &access),
-            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault)).into()),
         }
     }
 
@@ -175,7 +175,7 @@ impl Device {
         };
         match self.layout.resolve(&lanes) {
             Ok(()) => self.checker.shared(who, &access),
-            Err(fault) => Err(Box::new(self.fault(who, &access, fault))),
+            Err(fault) => Err(Box::new(self.fault(who, &access, fault)).into()),
         }
     }
 
@@ -215,17 +215,21 @@ pub(super) fn one(block: BlockId, thread: u32) -> Accessors {
 }
 
 pub(super) fn is_race(checked: Checked) -> bool {
-    match checked {
-        Ok(()) => false,
-        Err(found) => {
-            assert!(matches!(found.kind, FindingKind::Race { .. }), "{found}");
-            true
-        }
-    }
+    found(checked).is_some_and(|found| {
+        assert!(matches!(found.kind, FindingKind::Race { .. }), "{found}");
+        true
+    })
 }
 
 pub(super) fn class(checked: Checked) -> Option<FindingKind> {
-    checked.err().map(|found| found.kind)
+    found(checked).map(|found| found.kind)
+}
+
+pub(super) fn found(checked: Checked) -> Option<Box<Finding>> {
+    checked.err().map(|stop| match *stop {
+        Stop::Found(finding) => finding,
+        Stop::NoMemory { bytes } => panic!("no {bytes} bytes"),
+    })
 }
 
 pub(super) fn frame(threads: u32) -> (Device, BlockId, Local) {

@@ -555,7 +555,7 @@ fn both_sides_are_named() {
     let mut device = Device::new(32);
     let (block, x) = (device.block(7), device.x);
     device.at(block, 4, READ, x + 20, 4).unwrap();
-    let found = device.at(block, 3, WRITE, x + 20, 4).unwrap_err();
+    let found = super::found(device.at(block, 3, WRITE, x + 20, 4)).unwrap();
     assert_eq!(
         found.to_string(),
         "race on element 5 of `x` (of 1024): block 7, thread 3 writes it at instruction 2, and \

@@ -115,7 +115,7 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
                 Ok(())
             }
         };
-        let finding = checked.err()?;
+        let finding = super::found(checked)?;
         Some((at, finding.kind, finding.now.agent))
     })
 }

@@ -206,7 +206,7 @@ fn constants_and_the_last_lane() {
             .adopt(start, 32, Kind::Constant, label, Protection::ReadOnly)
     };
     device.at(block, 0, READ, start, 4).unwrap();
-    let found = device.at(block, 0, WRITE, start + 4, 4).unwrap_err();
+    let found = super::found(device.at(block, 0, WRITE, start + 4, 4)).unwrap();
     assert_eq!(
         found.to_string(),
         "write to constant memory: block 0, thread 0 writes element 1 of the constant `TABLE` \
@@ -214,15 +214,13 @@ fn constants_and_the_last_lane() {
     );
     let x = device.x + 4096 - 31 * 16;
     let past: [u64; LANES] = std::array::from_fn(|lane| x + lane as u64 * 16);
-    let found = device
-        .warp(block, 0, u32::MAX, READ, &past, 16)
-        .unwrap_err();
-    assert_eq!(found.kind, FindingKind::OutOfBounds);
+    let stray = super::found(device.warp(block, 0, u32::MAX, READ, &past, 16)).unwrap();
+    assert_eq!(stray.kind, FindingKind::OutOfBounds);
     assert!(
-        found
+        stray
             .to_string()
             .contains("thread 31 reads element 1024 of `x` (of 1024)"),
-        "{found}"
+        "{stray}"
     );
     device
         .warp(block, 0, u32::MAX >> 1, READ, &past, 16)
@@ -234,5 +232,28 @@ fn constants_and_the_last_lane() {
             .memory
             .resolve(&lanes, direction, &mut Cached::default())
             .is_err()
+    );
+}
+
+#[test]
+fn memory_for_what_is_kept_of_an_allocation_is_asked_for() {
+    let (mut device, block, _) = frame(32);
+    let start = 1 << 40;
+    let label = Label::new("vast", 4);
+    // SAFETY: nothing reaches it: the checker looks at addresses alone.
+    unsafe {
+        device
+            .memory
+            .adopt(start, 1 << 50, Kind::Buffer, label, Protection::ReadWrite)
+    };
+    let stop = device.at(block, 0, WRITE, start + 4, 4).unwrap_err();
+    let Stop::NoMemory { bytes } = *stop else {
+        panic!("{stop:?}");
+    };
+    assert!(bytes > 1 << 51, "{bytes}");
+    let said = stop.to_string();
+    assert!(
+        said.contains(&format!("was asked for {bytes} bytes")),
+        "{said}"
     );
 }
