@@ -118,13 +118,13 @@ impl Common {
         })
     }
 
-    /// Runs children with these words on these seeds.
+    /// Runs children with these words on these seeds, so many seconds longer than `--time` says.
     fn run(
         &self,
         words: &[String],
         seeds: Vec<u64>,
         [batch, chunk]: [usize; 2],
-        log: &File,
+        (log, longer): (&File, u64),
     ) -> Result<Total, String> {
         let work = Work {
             arguments: words.to_vec(),
@@ -132,7 +132,7 @@ impl Common {
             batch,
             chunk,
             jobs: self.jobs,
-            end: self.end,
+            end: self.end.map(|it| it + Duration::from_secs(longer)),
         };
         children::run(&work, log).map_err(|it| it.to_string())
     }
@@ -252,7 +252,7 @@ fn compare(
     let chunk = (seeds.len() / 64)
         .clamp(batch, 2000)
         .next_multiple_of(batch);
-    let total = common.run(words, seeds, [batch, chunk], &log)?;
+    let total = common.run(words, seeds, [batch, chunk], (&log, 0))?;
     print(&total);
     let crashed: Vec<u64> = total.crashes.values().flatten().copied().collect();
     let with = |option: &[&str]| {
@@ -263,7 +263,7 @@ fn compare(
             .chain(options)
             .collect::<Vec<String>>()
     };
-    let again = common.run(&with(&["--level", "0"]), crashed, [1, 1], &log)?;
+    let again = common.run(&with(&["--level", "0"]), crashed, [1, 1], (&log, LATE))?;
     let ended = total.crashed() as u64 - again.of(COMPARED).min(total.crashed() as u64);
     let (equal, different) = (total.of(COMPARED), total.of(DIFFERENT));
     let optimised = total.of(OPTIMISED) + again.of(COMPARED);
@@ -276,7 +276,7 @@ fn compare(
     let keys = [DIFFERENT, OPTIMISED].iter();
     let found = keys.filter_map(|it| total.found.get(*it)).flatten();
     let found: Vec<u64> = found.copied().take(shrunk).collect();
-    print(&common.run(&with(&[SMALLER]), found, [1, 1], &log)?);
+    print(&common.run(&with(&[SMALLER]), found, [1, 1], (&log, 0))?);
     Ok(status(equal, different + ended))
 }
 
@@ -367,7 +367,12 @@ fn mutants(name: &str, mut arguments: Arguments, words: Vec<String>) -> Result<E
         return Ok(ExitCode::SUCCESS);
     }
     let chunk = (common.seeds.len() / 64).clamp(1, 5000);
-    let total = common.run(&words, common.seeds.clone(), [1, chunk], &common.log()?)?;
+    let total = common.run(
+        &words,
+        common.seeds.clone(),
+        [1, chunk],
+        (&common.log()?, 0),
+    )?;
     print(&total);
     let (run, panics) = (total.of(RUN), total.of(PANICS));
     println!(
