@@ -42,6 +42,8 @@ pub struct Total {
     pub found: BTreeMap<String, Vec<u64>>,
     /// How many seeds were done.
     pub seeds: u64,
+    /// Why some were not: a child did not begin, or the log cannot be written.
+    pub failure: Option<String>,
 }
 
 impl Total {
@@ -81,11 +83,8 @@ struct Shared<'w> {
     is_broken: AtomicBool,
 }
 
-/// Runs all seeds, and writes what children say to the log.
-///
-/// # Errors
-/// A child cannot be started, or the log cannot be written.
-pub fn run(work: &Work, log: &File) -> io::Result<Total> {
+/// Runs all seeds, and writes what children say to the log. After a failure no more are begun.
+pub fn run(work: &Work, log: &File) -> Total {
     let shared = Shared {
         work,
         next: AtomicUsize::new(0),
@@ -105,11 +104,13 @@ pub fn run(work: &Work, log: &File) -> io::Result<Total> {
             .map(|it| it.unwrap_or_else(|_| Err(io::Error::other("a job's thread panicked"))))
             .collect()
     });
-    outcomes.into_iter().collect::<io::Result<()>>()?;
-    Ok(shared
+    let mut total = shared
         .total
         .into_inner()
-        .unwrap_or_else(PoisonError::into_inner))
+        .unwrap_or_else(PoisonError::into_inner);
+    let failure = outcomes.into_iter().find_map(Result::err);
+    total.failure = failure.map(|it| it.to_string());
+    total
 }
 
 impl Shared<'_> {

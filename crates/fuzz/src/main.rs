@@ -125,7 +125,7 @@ impl Common {
         seeds: Vec<u64>,
         [batch, chunk]: [usize; 2],
         (log, longer): (&File, u64),
-    ) -> Result<Total, String> {
+    ) -> Total {
         let work = Work {
             arguments: words.to_vec(),
             seeds,
@@ -134,7 +134,7 @@ impl Common {
             jobs: self.jobs,
             end: self.end.map(|it| it + Duration::from_secs(longer)),
         };
-        children::run(&work, log).map_err(|it| it.to_string())
+        children::run(&work, log)
     }
 
     fn log(&self) -> Result<File, String> {
@@ -252,7 +252,7 @@ fn compare(
     let chunk = (seeds.len() / 64)
         .clamp(batch, 2000)
         .next_multiple_of(batch);
-    let total = common.run(words, seeds, [batch, chunk], (&log, 0))?;
+    let total = common.run(words, seeds, [batch, chunk], (&log, 0));
     print(&total);
     let crashed: Vec<u64> = total.crashes.values().flatten().copied().collect();
     let with = |option: &[&str]| {
@@ -263,7 +263,7 @@ fn compare(
             .chain(options)
             .collect::<Vec<String>>()
     };
-    let again = common.run(&with(&["--level", "0"]), crashed, [1, 1], (&log, LATE))?;
+    let again = common.run(&with(&["--level", "0"]), crashed, [1, 1], (&log, LATE));
     let ended = total.crashed() as u64 - again.of(COMPARED).min(total.crashed() as u64);
     let (equal, different) = (total.of(COMPARED), total.of(DIFFERENT));
     let optimised = total.of(OPTIMISED) + again.of(COMPARED);
@@ -276,8 +276,13 @@ fn compare(
     let keys = [DIFFERENT, OPTIMISED].iter();
     let found = keys.filter_map(|it| total.found.get(*it)).flatten();
     let found: Vec<u64> = found.copied().take(shrunk).collect();
-    print(&common.run(&with(&[SMALLER]), found, [1, 1], (&log, 0))?);
-    Ok(status(equal, different + ended))
+    let shrunk = common.run(&with(&[SMALLER]), found, [1, 1], (&log, 0));
+    print(&shrunk);
+    let failures = [total.failure, again.failure, shrunk.failure];
+    match failures.into_iter().flatten().next() {
+        Some(failure) => Err(failure),
+        None => Ok(status(equal, different + ended)),
+    }
 }
 
 /// The devices of a child, the GPU first.
@@ -372,7 +377,7 @@ fn mutants(name: &str, mut arguments: Arguments, words: Vec<String>) -> Result<E
         common.seeds.clone(),
         [1, chunk],
         (&common.log()?, 0),
-    )?;
+    );
     print(&total);
     let (run, panics) = (total.of(RUN), total.of(PANICS));
     println!(
@@ -382,7 +387,10 @@ fn mutants(name: &str, mut arguments: Arguments, words: Vec<String>) -> Result<E
         total.crashed(),
         common.seconds()
     );
-    Ok(status(run, panics + total.crashed() as u64))
+    match total.failure {
+        Some(failure) => Err(failure),
+        None => Ok(status(run, panics + total.crashed() as u64)),
+    }
 }
 
 /// 1 where something was found, or nothing was done.
