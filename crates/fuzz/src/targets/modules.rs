@@ -18,7 +18,7 @@ use crate::program::{Classes, generate, module};
 /// Longer files take much longer than they find more.
 const LONGEST: u64 = 40_000;
 
-/// How long a launch may take: checks of lanes that write the same bytes again and again take a quarter of a millisecond a
+/// How long a launch may take: checks of lanes that write the same bytes again and again take a quarter of a millisecond per
 /// step, and under a sanitizer some times as much.
 const TIME: Duration = Duration::from_secs(2);
 
