@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(tensor("NVIDIA H100 80GB HBM3", hopper), (Some(989.4), 3.35));
         // Parts of a GPU, and boards that nobody has entered: their own memory, and no rates of tensor cores.
         let unknown = [
-            ("NVIDIA L40", ada),
+            ("NVIDIA L49", ada),
             ("NVIDIA RTX 6000 Ada Generation", ada),
             ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", hopper),
             ("NVIDIA H20", hopper),
