@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
+use engine::check::Stop;
+
 use crate::LaunchError;
 use crate::errors::{
     CUresult, CudaError, CuptiError, ExecutionError, LibraryError, LimitError, LoadError,
     OccupancyError, Panic,
 };
-use engine::check::Stop;
-
 use crate::finding::Finding;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.

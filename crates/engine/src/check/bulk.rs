@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::access::{Access, Order, Scope};
 use super::access::{AccessKind, Accessors, BlockId, Strength};
-use super::cell::{Before, entries};
+use super::cell::{Before, Wrong, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
 use super::hash::Map;
@@ -19,7 +19,6 @@ use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, Global, Stop, live};
-use crate::finding_kind::FindingKind;
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
 
 /// Adjacent bytes that a copy moves: at most 16, a power of 2 that both addresses are multiples of.
@@ -536,7 +535,7 @@ impl Checker {
             thread: by & THREAD,
             site: (by & SITE) >> SITE_SHIFT,
             is_exact: true,
-            kind: FindingKind::NoProxyFence,
+            kind: Wrong::NoProxyFence,
         };
         Some(Trouble {
             lane,
@@ -618,7 +617,7 @@ impl Outgoing {
             thread: self.thread,
             site: self.site,
             is_exact: true,
-            kind: FindingKind::PendingCopy,
+            kind: Wrong::PendingCopy,
         }
     }
 }

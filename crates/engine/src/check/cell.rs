@@ -17,8 +17,32 @@ pub(super) struct Before {
     pub(super) thread: u32,
     pub(super) site: u32,
     pub(super) is_exact: bool,
-    /// What is wrong between the two.
-    pub(super) kind: FindingKind,
+    pub(super) kind: Wrong,
+}
+
+/// The kinds of findings between two accesses. Smaller than [`FindingKind`], so that what is judged at each access fits two
+/// registers of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    Race(RaceReason),
+    PendingCopy,
+    NoProxyFence,
+    PendingProduct,
+    ReadOnlyLoad,
+}
+
+const _: () = assert!(size_of::<Option<Before>>() == 16);
+
+impl From<Wrong> for FindingKind {
+    fn from(wrong: Wrong) -> FindingKind {
+        match wrong {
+            Wrong::Race(reason) => FindingKind::Race { reason },
+            Wrong::PendingCopy => FindingKind::PendingCopy,
+            Wrong::NoProxyFence => FindingKind::NoProxyFence,
+            Wrong::PendingProduct => FindingKind::PendingProduct,
+            Wrong::ReadOnlyLoad => FindingKind::ReadOnlyLoad,
+        }
+    }
 }
 
 /// One thread's access.
@@ -146,11 +170,9 @@ impl Judge<'_> {
         let (epoch, who) = (line.we[cell], line.wt[cell]);
         let kind = match epoch {
             NEVER | ANCIENT => return None,
-            PENDING => FindingKind::PendingCopy,
+            PENDING => Wrong::PendingCopy,
             _ if self.is_before(touch.thread, epoch, who & THREAD) => return None,
-            _ => FindingKind::Race {
-                reason: RaceReason::Weak,
-            },
+            _ => Wrong::Race(RaceReason::Weak),
         };
         Some(Before {
             epoch,
@@ -236,7 +258,7 @@ impl Judge<'_> {
             thread,
             site,
             is_exact: entry.who & SEVERAL == 0 || thread == entry.who & THREAD,
-            kind: FindingKind::Race { reason: why },
+            kind: Wrong::Race(why),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Asynchronous copies: accesses of their own, which land when their thread waits for them.
 
 use super::access::{Access, AccessKind, Accessors, Strength};
-use super::cell::Before;
+use super::cell::{Before, Wrong};
 use super::clock::lanes;
 use super::hash::Map;
 use super::line::{PENDING, SITE_SHIFT, THREAD};
@@ -9,7 +9,6 @@ use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::Trouble;
 use super::{Checked, Checker, live};
-use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory};
 
 /// One `cp.async` of a warp.
@@ -162,7 +161,7 @@ impl Checker {
                 thread: source.thread,
                 site: source.site,
                 is_exact: true,
-                kind: FindingKind::PendingCopy,
+                kind: Wrong::PendingCopy,
             };
             Some(Trouble {
                 lane,

@@ -1,6 +1,7 @@
 //! Accesses to global and shared memory, and what is found.
 
 use super::access::{Access, AccessKind, Accessors, Strength};
+use super::cell::Wrong;
 use super::clock::space_of;
 use super::epochs::Instance;
 use super::finding::{Agent, Finding, Side};
@@ -297,12 +298,12 @@ impl Checker {
         let before = trouble.before.map(|before| {
             let instance = match before.kind {
                 // Of a block's own, which has no epoch yet.
-                FindingKind::PendingCopy | FindingKind::PendingProduct => own,
+                Wrong::PendingCopy | Wrong::PendingProduct => own,
                 _ => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)
         });
-        let kind = trouble.before.map(|before| before.kind);
+        let kind = trouble.before.map(|before| before.kind.into());
         let now = side(access.site, own, who.warp * 32 + trouble.lane, true);
         Box::new(Finding {
             place: Some(place),

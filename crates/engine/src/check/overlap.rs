@@ -7,12 +7,12 @@
 
 use std::fmt::Debug;
 
-use super::cell::{Before, Judge, Touch, entries};
+use super::cell::{Before, Judge, Touch, Wrong, entries};
 use super::line::{Fast, LANE, Line, SITE, SITE_SHIFT, STRONG, WARP, WRITE};
 use super::sets::{Entry, Sets};
 use super::shadow::Cells;
 use super::warp::{Ground, Numbered, Trouble};
-use crate::finding_kind::{FindingKind, RaceReason};
+use crate::finding_kind::RaceReason;
 use crate::memory::Lanes;
 
 /// What the lanes of a store write.
@@ -28,10 +28,7 @@ impl Judge<'_> {
     /// Whether a store meets one of the same instruction by other lanes of its warp, which have come there before
     /// it: it is remembered with theirs then. That what is there is equal, is the caller's to know.
     pub(super) fn joins(&self, touch: &Touch, before: &Before) -> bool {
-        before.kind
-            == FindingKind::Race {
-                reason: RaceReason::Weak,
-            }
+        before.kind == Wrong::Race(RaceReason::Weak)
             && before.site == touch.site
             && (before.thread ^ touch.thread) & WARP == 0
             && self.clock.is_own(self.world, before.epoch)
@@ -113,9 +110,7 @@ impl Ground<'_> {
                     thread: fast.base | leader,
                     site: access.site,
                     is_exact: true,
-                    kind: FindingKind::Race {
-                        reason: RaceReason::Weak,
-                    },
+                    kind: Wrong::Race(RaceReason::Weak),
                 }),
             });
         } else if self.race.is_none() {

@@ -2,12 +2,11 @@
 
 use super::access::{AccessKind, Accessors, Strength};
 use super::bulk::Part;
-use super::cell::Before;
+use super::cell::{Before, Wrong};
 use super::hash::Map;
 use super::line::PENDING;
 use super::sites::Role;
 use super::{Checked, Checker, live};
-use crate::finding_kind::FindingKind;
 use crate::memory::Lanes;
 
 /// What a block's warps have not waited for.
@@ -50,7 +49,7 @@ impl Products {
             thread: reading.warp * 32,
             site: reading.site,
             is_exact: true,
-            kind: FindingKind::PendingProduct,
+            kind: Wrong::PendingProduct,
         })
     }
 }

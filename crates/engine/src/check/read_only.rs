@@ -2,13 +2,12 @@
 //! accesses.
 
 use super::access::{Access, Accessors};
-use super::cell::{Before, entries};
+use super::cell::{Before, Wrong, entries};
 use super::line::{PENDING, SET, SITE, SITE_SHIFT, STRONG, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, live};
-use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Lanes, Memory, Pattern};
 
 const WORD: u64 = 4;
@@ -98,7 +97,7 @@ fn before(epoch: u32, by: u32) -> Before {
         thread: by & THREAD,
         site: (by & SITE) >> SITE_SHIFT,
         is_exact: true,
-        kind: FindingKind::ReadOnlyLoad,
+        kind: Wrong::ReadOnlyLoad,
     }
 }
 
