@@ -28,7 +28,7 @@ impl fmt::Display for RaceReason {
 pub struct Row {
     /// The variant of [`FindingKind`].
     pub variant: &'static str,
-    /// How reports begin.
+    /// The name, with which most reports begin.
     pub name: &'static str,
     /// What is wrong, in sentences.
     pub meaning: &'static [&'static str],
@@ -54,7 +54,7 @@ macro_rules! kinds {
                 meaning: &[$($meaning),+],
             }),+];
 
-            /// How reports of this kind begin.
+            /// The name, with which most reports of this kind begin.
             pub fn name(self) -> &'static str {
                 match self {
                     $(FindingKind::$variant { .. } => $name,)+

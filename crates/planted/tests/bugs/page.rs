@@ -82,7 +82,7 @@ fn table_of_kinds() -> String {
             meaning.join(" ")
         )
     });
-    let head = "| `finding::Kind` | the report begins | meaning |\n|---|---|---|\n";
+    let head = "| `finding::Kind` | name | meaning |\n|---|---|---|\n";
     head.to_owned() + &rows.collect::<String>()
 }
 
