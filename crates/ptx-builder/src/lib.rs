@@ -248,12 +248,7 @@ impl CudaBuilder {
             levels: self.levels.clone(),
             compiler,
         };
-        let processed = ptx::process(&read(assembly)?, &options).map_err(|error| {
-            CudaBuilderError::MalformedPtx {
-                path: assembly.to_path_buf(),
-                reason: error.to_string(),
-            }
-        })?;
+        let processed = ptx::process(&read(assembly)?, &options);
         let path = assembly.with_extension("ptx");
         write(&path, &processed.text)?;
         refuse(processed.findings, &path, arch, warned)?;

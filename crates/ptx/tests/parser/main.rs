@@ -6,3 +6,4 @@ mod errors;
 mod families;
 mod module;
 mod robust;
+mod spans;

@@ -23,8 +23,9 @@ use super::calls::Calls;
 use super::flow::Flow;
 use super::kernels::Description;
 use super::places::{Place, Sources};
+use super::source::Source;
 pub(crate) use refused::{by_assembler, by_parser};
-pub(crate) use unread::unread;
+pub(crate) use unread::{unknown, unread};
 
 macro_rules! lints {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $level:ident, $check:path;)*) => {
@@ -245,20 +246,19 @@ struct Defined<'a> {
 
 impl<'a> Subject<'a> {
     pub(crate) fn new(
-        text: &'a str,
-        module: &'a Module,
+        source: &'a Source<'_>,
         left_generic: &'a HashSet<u32>,
         descriptions: &'a [Description],
         options: &'a Options,
     ) -> Self {
         Subject {
-            text,
-            module,
+            text: source.text,
+            module: &source.module,
             left_generic,
             descriptions,
             sources: &options.sources,
             compiler: options.compiler,
-            calls: Calls::new(module),
+            calls: Calls::new(&source.module),
         }
     }
 
