@@ -83,7 +83,7 @@ impl Owned {
     }
 }
 
-/// What cargo shall watch of an input: relative to the build script's package where both are of one workspace, so that
+/// Returns the path that cargo shall watch for an input: relative to the build script's package where both are of one workspace, so that
 /// each checkout has its own watched.
 pub(crate) fn watched(input: &Path, workspace: &Path, package: &Path) -> PathBuf {
     match (

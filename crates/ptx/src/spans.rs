@@ -23,7 +23,7 @@ pub struct Declaration {
     pub span: Span,
     /// Its state space, with the dot.
     pub space: Span,
-    /// What it declares: [`Symbol::Module`] or [`Symbol::Body`].
+    /// The variables that it declares: [`Symbol::Module`] or [`Symbol::Body`].
     pub variables: Vec<Symbol>,
 }
 
@@ -67,7 +67,7 @@ pub struct Mention {
     pub span: Span,
     /// Whether it is written or read. Accumulators that are both are here as written.
     pub access: Access,
-    /// What it is.
+    /// The operand itself.
     pub operand: Operand,
 }
 

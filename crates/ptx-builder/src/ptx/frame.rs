@@ -18,7 +18,7 @@ pub(crate) fn frame(body: &Body) -> Option<&Variable> {
     body.variables.iter().find(|it| it.space == Space::Local)
 }
 
-/// What stands for the frame.
+/// Returns the symbol of the stack frame.
 pub(crate) fn frame_symbol(body: &Body) -> Option<Symbol> {
     let mut variables = body.variables.iter();
     let frame = variables.position(|it| it.space == Space::Local)?;

@@ -69,7 +69,7 @@ pub(crate) fn process(text: &str, options: &Options) -> Processed {
     Processed { text, findings }
 }
 
-/// The text with all that is made better in it, and what the lints say of it as it was.
+/// Returns the text with all that is made better in it, and the findings in it as it was.
 fn rewritten(
     source: &Source<'_>,
     descriptions: &[Description],
@@ -105,7 +105,7 @@ pub(crate) fn entries_that_run(
     }
 }
 
-/// What the lints say of the module. Where a statement is unknown, that alone is told.
+/// Returns the findings of the lints. Where a statement is unknown, that alone is told.
 fn findings(
     source: &Source<'_>,
     definitions: &[(Definition<'_>, Spaces)],

@@ -27,7 +27,7 @@ impl<'t> Source<'t> {
     /// Parses a text, of which statements may be [unknown](Spans::unknown).
     ///
     /// # Errors
-    /// What is unknown is no statement of a function.
+    /// Outside of bodies something is unknown.
     pub(crate) fn parse(text: &'t str) -> Result<Self, ParseError> {
         let (module, spans) = ::ptx::parse_with_spans(text)?;
         Ok(Source {

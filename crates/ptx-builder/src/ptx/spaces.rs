@@ -121,7 +121,7 @@ impl Spaces {
         spaces
     }
 
-    /// What an operand holds.
+    /// Returns what an operand holds.
     pub(crate) fn value(&self, operand: Operand) -> Value {
         match operand {
             Operand::Register(register) => self.held(register),
@@ -130,7 +130,7 @@ impl Spaces {
         }
     }
 
-    /// What a register holds.
+    /// Returns what a register holds.
     pub(crate) fn held(&self, register: Reg) -> Value {
         self.values[register.0 as usize].unwrap_or(Value::Plain)
     }
@@ -148,7 +148,7 @@ impl Spaces {
         self.space(operand.register()?)
     }
 
-    /// Nothing is known of what instructions write, but for registers that another could not be put in place of.
+    /// Sets the registers that instructions write to undecided, and those that no other could stand for to mixed.
     fn find_defined(&mut self, definition: Definition<'_>) {
         for instruction in &definition.body.instructions {
             for register in instruction.definitions() {

@@ -34,7 +34,7 @@ struct Inlining<'s, 't> {
     panics: Panics<'s>,
     /// Names that stand elsewhere than in a call that is replaced.
     mentioned: HashSet<&'s str>,
-    /// What stands for the kind of a panic.
+    /// The symbol in place of the kind of a panic.
     kind: Option<Symbol>,
 }
 
