@@ -139,7 +139,7 @@ impl CudaBuilder {
     }
 
     /// What is done when the lint finds something in the PTX. By default all but
-    /// [`Lint::LocalMemory`] and [`Lint::PanicInLoop`] make the build fail.
+    /// [`Lint::LocalMemory`], [`Lint::PanicInLoop`] and [`Lint::InexactRemainder`] make the build fail.
     #[must_use]
     pub fn lint(mut self, lint: Lint, level: Level) -> Self {
         self.levels.set(lint, level);

@@ -7,6 +7,7 @@ mod generic_access;
 mod panics;
 mod parameters;
 mod refused;
+mod remainder;
 mod stack;
 mod stand_in;
 #[cfg(test)]
@@ -93,6 +94,8 @@ lints! {
     LocalMemory = "local-memory", Warn, stack::check;
     /// A check in a loop that panics, such as that of an index.
     PanicInLoop = "panic-in-loop", Warn, panics::check;
+    /// `%` of floats, which the compiler makes of the rounded quotient.
+    InexactRemainder = "inexact-remainder", Warn, remainder::check;
     /// What keeps tensor cores waiting, as `ptxas` finds it: `wgmma` one after the other, `setmaxnreg` that is ignored,
     /// local memory beside either. Without `ptxas` nothing is found.
     TensorCoreLoss = "tensor-core-loss", Deny, in_machine_code;
