@@ -193,6 +193,8 @@ fn a_package_names_the_tree_that_it_is_given_and_has_nothing_to_hide() {
         read(tree().join("rust-toolchain.toml"))
     );
     assert_eq!(read(package.join(".gitignore")), "/target\n");
+    let config = read(package.join(".cargo/config.toml"));
+    assert!(config.contains("\nRIDGEPOINT_WORKSPACE = "), "{config}");
     assert_eq!(entries(folder.path()), ["a \"quoted\" tree", "my-demo"]);
 }
 

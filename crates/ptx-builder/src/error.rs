@@ -94,15 +94,6 @@ pub enum CudaBuilderError {
         reason: String,
     },
 
-    /// The compiler wrote something that does not read as PTX.
-    #[error("cannot read the PTX {}: {reason}", path.display())]
-    MalformedPtx {
-        /// The compiler's output.
-        path: PathBuf,
-        /// What is wrong, and in which line.
-        reason: String,
-    },
-
     /// The PTX has what [`crate::CudaBuilder::lint`] denies.
     #[error("the PTX for {arch} has what must not be in it ({}):\n{}", path.display(), lines(findings))]
     Lints {

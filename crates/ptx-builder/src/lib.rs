@@ -34,6 +34,7 @@
 
 mod arch;
 pub mod assembler;
+mod checkout;
 mod error;
 mod nested;
 pub mod nvidia;
@@ -49,6 +50,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use arch::NvvmArch;
+use checkout::Claim;
+pub use checkout::WORKSPACE_VARIABLE;
 pub use error::CudaBuilderError;
 use nested::KernelCrate;
 use options::Options;
@@ -136,7 +139,7 @@ impl CudaBuilder {
     }
 
     /// What is done when the lint finds something in the PTX. By default all but
-    /// [`Lint::LocalMemory`] and [`Lint::PanicInLoop`] make the build fail.
+    /// [`Lint::LocalMemory`], [`Lint::PanicInLoop`] and [`Lint::InexactRemainder`] make the build fail.
     #[must_use]
     pub fn lint(mut self, lint: Lint, level: Level) -> Self {
         self.levels.set(lint, level);
@@ -170,9 +173,7 @@ impl CudaBuilder {
             return self.stand_in();
         }
         let kernels = KernelCrate::open(&self.path)?;
-        for input in kernels.inputs() {
-            println!("cargo::rerun-if-changed={}", input.display());
-        }
+        watch(&kernels);
         println!("cargo::rerun-if-env-changed={}", nvidia::PTXAS_VARIABLE);
         source::check(&kernels)?;
         for warning in self.options.without_effect() {
@@ -191,6 +192,7 @@ impl CudaBuilder {
             } else {
                 target_dir.join(arch.to_string())
             };
+            let claim = Claim::new(&toolchain, &kernels, &folder)?;
             let assembly = nested::compile(&toolchain, &kernels, arch, &self.options, &folder)?;
             let ptx = self.finish(&kernels, toolchain.version, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {
@@ -198,6 +200,7 @@ impl CudaBuilder {
                 None => ptx.clone(),
             };
             self.copy_modules(&ptx, &path, arch)?;
+            drop(claim);
             let made = resources::write_report(&path, arch, kernels.folder())?;
             let found = made.lint(&path, &kernels.sources(), &self.levels)?;
             refuse(found, &path, arch, &mut warned)?;
@@ -248,12 +251,7 @@ impl CudaBuilder {
             levels: self.levels.clone(),
             compiler,
         };
-        let processed = ptx::process(&read(assembly)?, &options).map_err(|error| {
-            CudaBuilderError::MalformedPtx {
-                path: assembly.to_path_buf(),
-                reason: error.to_string(),
-            }
-        })?;
+        let processed = ptx::process(&read(assembly)?, &options);
         let path = assembly.with_extension("ptx");
         write(&path, &processed.text)?;
         refuse(processed.findings, &path, arch, warned)?;
@@ -290,6 +288,23 @@ impl CudaBuilder {
         let extension = target.extension().unwrap_or("ptx".as_ref());
         target.with_extension(format!("{arch}.{}", extension.display()))
     }
+}
+
+/// Tells cargo what the PTX depends on.
+fn watch(kernels: &KernelCrate) {
+    let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let package = package.and_then(|folder| fs::canonicalize(folder).ok());
+    for input in kernels.inputs() {
+        let input = match &package {
+            Some(package) => checkout::watched(&input, kernels.workspace(), package),
+            None => input,
+        };
+        println!("cargo::rerun-if-changed={}", input.display());
+    }
+    println!(
+        "cargo::rerun-if-env-changed={}",
+        checkout::WORKSPACE_VARIABLE
+    );
 }
 
 /// Shows the findings that are warnings, each once, and fails for those that are errors.

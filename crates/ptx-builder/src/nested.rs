@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -73,7 +74,18 @@ impl KernelCrate {
 
     /// As cargo's `--package` takes it.
     pub(crate) fn id(&self) -> String {
-        format!("{}@{}", self.package.name, self.package.version)
+        id_of(&self.package)
+    }
+
+    /// The kernel crate and its path dependencies, as `--package` takes them, with their folders.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = (String, &Path)> {
+        let packages = self.local_packages().into_iter();
+        packages.map(|package| (id_of(package), folder_of(package)))
+    }
+
+    /// The folder of its workspace.
+    pub(crate) fn workspace(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -141,6 +153,10 @@ impl KernelCrate {
     }
 }
 
+fn id_of(package: &Package) -> String {
+    format!("{}@{}", package.name, package.version)
+}
+
 fn folder_of(package: &Package) -> &Path {
     let manifest = package.manifest_path.as_std_path();
     manifest.parent().unwrap_or(manifest)
@@ -181,6 +197,32 @@ pub(crate) fn compile(
     Ok(target_dir.join(TARGET).join("release/deps").join(file))
 }
 
+/// Removes what has been built of the packages in the folder.
+pub(crate) fn clean<'p>(
+    toolchain: &Toolchain,
+    kernels: &KernelCrate,
+    target_dir: &Path,
+    packages: impl Iterator<Item = &'p str>,
+) -> Result<(), CudaBuilderError> {
+    let mut command = inner_cargo(toolchain, kernels, target_dir);
+    command.args(["clean", "--release", "--target", TARGET]);
+    for package in packages {
+        command.args(["--package", package]);
+    }
+    let output = command
+        .output()
+        .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(CudaBuilderError::io(
+        "clean",
+        target_dir,
+        io::Error::other(message),
+    ))
+}
+
 /// What the compiler says, less its warnings of the attributes that we add.
 fn of_the_crates(diagnostics: &str) -> String {
     let mut parts = Vec::new();
@@ -196,6 +238,18 @@ fn of_the_crates(diagnostics: &str) -> String {
     parts.join("\n\n")
 }
 
+fn inner_cargo(toolchain: &Toolchain, kernels: &KernelCrate, target_dir: &Path) -> Command {
+    let mut command = Command::new(&toolchain.cargo);
+    forget_outer_build(&mut command);
+    command
+        .current_dir(kernels.folder())
+        .env("RUSTC", &toolchain.rustc)
+        // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", target_dir);
+    command
+}
+
 fn cargo(
     toolchain: &Toolchain,
     kernels: &KernelCrate,
@@ -203,17 +257,11 @@ fn cargo(
     options: &Options,
     target_dir: &Path,
 ) -> Command {
-    let mut command = Command::new(&toolchain.cargo);
-    forget_outer_build(&mut command);
+    let mut command = inner_cargo(toolchain, kernels, target_dir);
     command
-        .current_dir(kernels.folder())
-        .env("RUSTC", &toolchain.rustc)
         // What Rust-CUDA's kernels read with env!: 900 for compute capability 9.0.
         .env("CUDA_ARCH", format!("{}0", arch.number()))
-        // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
-        .env("RUSTC_BOOTSTRAP", "1")
         .envs(options.variables())
-        .env("CARGO_TARGET_DIR", target_dir)
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")

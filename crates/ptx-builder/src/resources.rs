@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::assembler::{self, Complaint, Verdict};
 use crate::nvidia::{self, Tool};
+use crate::ptx::Sources;
 use crate::ptx::lints::{self, Finding, Levels};
-use crate::ptx::{ParseError, Sources};
 use crate::{CudaBuilderError, NvvmArch};
 
 /// The blocks whose occupancy is reported, in threads.
@@ -204,14 +204,10 @@ impl Made {
     ) -> Result<Vec<Finding>, CudaBuilderError> {
         let text =
             fs::read_to_string(ptx).map_err(|error| CudaBuilderError::io("read", ptx, error))?;
-        let found = match self {
-            Made::Report(written) => written.lint(&text, levels),
+        Ok(match self {
+            Made::Report(written) => losses::check(&written.report, &text, levels),
             Made::Refused(complaints) => lints::by_assembler(complaints, &text, sources, levels),
-            Made::Nothing => Ok(Vec::new()),
-        };
-        found.map_err(|error| CudaBuilderError::MalformedPtx {
-            path: ptx.to_path_buf(),
-            reason: error.to_string(),
+            Made::Nothing => Vec::new(),
         })
     }
 
@@ -228,13 +224,6 @@ impl Made {
 pub(crate) struct Written {
     path: PathBuf,
     report: Report,
-}
-
-impl Written {
-    /// Finds what is not allowed in what `ptxas` made of the PTX.
-    fn lint(&self, text: &str, levels: &Levels) -> Result<Vec<Finding>, ParseError> {
-        losses::check(&self.report, text, levels)
-    }
 }
 
 /// Writes the report of the PTX file `path` beside it. Where the one there is of the same PTX, `ptxas` does not run

@@ -12,6 +12,7 @@ mod module;
 mod names;
 mod operand;
 mod parse;
+mod spans;
 mod types;
 mod version;
 
@@ -20,7 +21,8 @@ pub use error::ParseError;
 pub use instruction::*;
 pub use module::*;
 pub use operand::*;
-pub use parse::{parse, parse_undeclared};
+pub use parse::{parse, parse_undeclared, parse_with_spans};
+pub use spans::*;
 pub use types::*;
 
 pub(crate) use parse::is_special;

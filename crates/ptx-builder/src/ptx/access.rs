@@ -1,6 +1,7 @@
 //! Memory accesses and the state space that their opcode names.
 
-use super::instruction::{Instruction, names};
+use ::ptx::{Address, Base, CacheHints, Instruction, Operation, Order, Reg, Scope};
+
 use super::spaces::Space;
 
 /// A load, a store or an atomic that names no state space, so that the hardware finds it out from
@@ -8,56 +9,29 @@ use super::spaces::Space;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access<'t> {
     /// The register that holds the address.
-    pub(crate) address: &'t str,
+    pub(crate) address: Reg,
+    pub(crate) opcode: &'t str,
     /// Where in the opcode the state space is to be named.
     space_at: usize,
-    opcode: &'t str,
 }
 
-/// What stands before the state space.
-const ORDERS_AND_SCOPES: &[&str] = &[
-    "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster",
-    "gpu", "sys",
-];
-
-/// What stands in its place, or fits only generic and global addresses.
-const FIXED: &[&str] = &[
-    "global", "shared", "local", "const", "param", "generic", "nc", "level", "L1", "L2", "unified",
-    "async", "bulk",
-];
-
 impl<'t> Access<'t> {
-    /// `None` for every other instruction.
-    pub(crate) fn of(instruction: &Instruction<'t>) -> Option<Self> {
-        let address = match instruction.base() {
-            "ld" | "atom" => instruction.operands.get(1),
-            "st" | "red" => instruction.operands.first(),
-            _ => None,
-        }?;
-        let inner = address.strip_prefix('[')?.strip_suffix(']')?;
-        let mut named = names(inner);
-        let (address, None) = (named.next()?, named.next()) else {
+    /// `None` for every other instruction of the text, and for those that fit only generic and global addresses.
+    pub(crate) fn of(instruction: &Instruction, text: &'t str) -> Option<Self> {
+        let Base::Register(address) = address(&instruction.operation)?.base else {
             return None;
         };
-        let opcode = instruction.opcode;
-        let mut modifiers = opcode.split('.').skip(1);
-        let fixed = |modifier: &str| {
-            let name = modifier.split(':').next().unwrap_or(modifier);
-            FIXED.contains(&name)
-        };
-        if !address.starts_with('%') || modifiers.clone().any(fixed) {
-            return None;
-        }
-        let mut space_at = instruction.base().len();
-        while let Some(modifier) = modifiers.next()
-            && ORDERS_AND_SCOPES.contains(&modifier)
-        {
-            space_at += 1 + modifier.len();
-        }
+        let opcode = instruction.opcode(text);
+        let mut parts = opcode.split('.');
+        let name = parts.next().unwrap_or_default();
+        let before_space = parts.take_while(|part| {
+            Order::from_name(part).is_some() || Scope::from_name(part).is_some()
+        });
+        let space_at = name.len() + before_space.map(|part| 1 + part.len()).sum::<usize>();
         Some(Access {
             address,
-            space_at,
             opcode,
+            space_at,
         })
     }
 
@@ -80,12 +54,45 @@ impl<'t> Access<'t> {
     }
 }
 
+/// The address of an access to which a state space may be added.
+fn address(operation: &Operation) -> Option<&Address> {
+    let (space, free, address) = match operation {
+        Operation::Ld(it) => {
+            let free = !it.read_only && !it.unified && are_of_any_space(&it.hints);
+            (it.space, free, &it.address)
+        }
+        Operation::St(it) => (it.space, are_of_any_space(&it.hints), &it.address),
+        Operation::Atom(it) => (it.space, it.policy.is_none(), &it.address),
+        Operation::Red(it) => (it.space, it.policy.is_none(), &it.address),
+        _ => return None,
+    };
+    (free && space == ::ptx::Space::Generic).then_some(address)
+}
+
+/// Whether the hints fit memory of any space.
+fn are_of_any_space(hints: &CacheHints) -> bool {
+    let CacheHints {
+        operator: _,
+        level1,
+        level2,
+        prefetch,
+        policy,
+    } = hints;
+    level1.is_none() && level2.is_none() && prefetch.is_none() && policy.is_none()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::lints::testing;
     use super::*;
 
-    fn in_space(text: &str, space: Space) -> Option<String> {
-        Access::of(&Instruction::parse(text))?.opcode_in(space)
+    fn in_space(instruction: &str, space: Space) -> Option<String> {
+        let text = testing::module(&format!(
+            ".entry k(.param .b32 k_param_0) {{ .global .b32 TABLE[2]; .reg .f32 %f<2>; {instruction}; }}"
+        ));
+        let module = ::ptx::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let body = module.functions[0].body.as_ref().expect("a body");
+        Access::of(&body.instructions[0], &text)?.opcode_in(space)
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn indices(module: &Module, which: impl Fn(&Function) -> bool) -> impl Iterator<
 }
 
 /// The function that a call names.
-fn callee(instruction: &Instruction) -> Option<usize> {
+pub(crate) fn callee(instruction: &Instruction) -> Option<usize> {
     match &instruction.operation {
         Operation::Call(call) => match call.callee {
             Callee::Direct(FunctionId(function)) => Some(function as usize),

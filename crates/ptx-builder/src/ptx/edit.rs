@@ -1,45 +1,46 @@
 //! Changes to a text, collected first and made in one go.
 
-use std::ops::Range;
+use ::ptx::Span;
 
 /// Replacements of parts of one text. The parts do not overlap.
 #[derive(Debug, Default)]
-pub(crate) struct Edits(Vec<(Range<usize>, String)>);
+pub(crate) struct Edits(Vec<(Span, String)>);
 
 impl Edits {
-    pub(crate) fn replace(&mut self, part: Range<usize>, new: impl Into<String>) {
+    pub(crate) fn replace(&mut self, part: Span, new: impl Into<String>) {
         self.0.push((part, new.into()));
     }
 
-    pub(crate) fn insert(&mut self, at: usize, new: impl Into<String>) {
+    pub(crate) fn insert(&mut self, at: u32, new: impl Into<String>) {
         self.replace(at..at, new);
     }
 
     /// Insertions at one place come out in the order in which they were asked for.
     pub(crate) fn apply(self, text: &str) -> String {
-        self.apply_within(text, 0..text.len())
+        self.apply_within(text, 0..text.len() as u32)
     }
 
     /// As [`Edits::apply`], of a part of the text that all edits lie in.
-    pub(crate) fn apply_within(mut self, text: &str, whole: Range<usize>) -> String {
+    pub(crate) fn apply_within(mut self, text: &str, whole: Span) -> String {
         self.0.sort_by_key(|(part, _)| (part.start, part.end));
         let mut result = String::with_capacity(whole.len() + 64 * self.0.len());
-        let mut done = whole.start;
+        let mut done = whole.start as usize;
         for (part, new) in self.0 {
-            debug_assert!(done <= part.start, "{part:?} was changed before");
-            result.push_str(&text[done..part.start]);
+            let (start, end) = (part.start as usize, part.end as usize);
+            debug_assert!(done <= start, "{part:?} was changed before");
+            result.push_str(&text[done..start]);
             result.push_str(&new);
-            done = part.end;
+            done = end;
         }
-        result.push_str(&text[done..whole.end]);
+        result.push_str(&text[done..whole.end as usize]);
         result
     }
 }
 
 /// Where `part`, a slice of `text`, lies in it.
-pub(crate) fn position(text: &str, part: &str) -> Range<usize> {
-    let start = part.as_ptr() as usize - text.as_ptr() as usize;
-    start..start + part.len()
+pub(crate) fn position(text: &str, part: &str) -> Span {
+    let start = (part.as_ptr() as usize - text.as_ptr() as usize) as u32;
+    start..start + part.len() as u32
 }
 
 #[cfg(test)]

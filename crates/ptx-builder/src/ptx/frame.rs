@@ -15,19 +15,21 @@ pub(crate) struct Uses {
 
 /// The stack frame of a body, which lies in local memory: off the chip, behind the caches.
 pub(crate) fn frame(body: &Body) -> Option<&Variable> {
-    body.variables.get(frame_index(body)?)
+    body.variables.iter().find(|it| it.space == Space::Local)
 }
 
-fn frame_index(body: &Body) -> Option<usize> {
+/// Returns the symbol of the stack frame.
+pub(crate) fn frame_symbol(body: &Body) -> Option<Symbol> {
     let mut variables = body.variables.iter();
-    variables.position(|variable| variable.space == Space::Local)
+    let frame = variables.position(|it| it.space == Space::Local)?;
+    Some(Symbol::Body(frame as u32))
 }
 
 impl Uses {
     /// Of the body's frame, if it has one.
     pub(crate) fn of(body: &Body) -> Option<Uses> {
         let mut addresses = Addresses {
-            frame: Symbol::Body(frame_index(body)? as u32),
+            frame: frame_symbol(body)?,
             registers: HashSet::new(),
         };
         loop {

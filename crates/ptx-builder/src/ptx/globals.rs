@@ -4,10 +4,9 @@
 //! stores with an order: by a generic address an addition whose result nobody needs is slower on an H100 than by a global one. The
 //! two are the same number, so the opcode alone changes.
 
-use std::collections::HashMap;
+use ::ptx::{Base, Function, FunctionKind, Operand, Operation, Reg, Space, Symbol};
 
-use super::instruction::Instruction;
-use super::parse::{Function, Kind};
+use super::source::Definition;
 use super::spaces::{Derivation, derivation};
 
 /// What a register holds. Analysis goes downwards and never back.
@@ -34,78 +33,77 @@ impl Value {
 }
 
 /// The registers that hold addresses of global memory, of a kernel; of another function none is known to.
-pub(crate) struct Globals<'t>(HashMap<&'t str, Value>);
+pub(crate) struct Globals(Vec<Option<Value>>);
 
-impl<'t> Globals<'t> {
-    pub(crate) fn of(function: &Function<'t>) -> Self {
-        let Some(body) = function
-            .body
-            .as_ref()
-            .filter(|_| function.kind == Kind::Entry)
-        else {
-            return Globals(HashMap::new());
-        };
-        let pointers: Vec<&str> = function
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.contains(".ptr"))
-            .filter_map(|parameter| parameter.split_whitespace().last())
-            .collect();
-        let defined = body.instructions.iter().flat_map(Instruction::results);
-        let mut globals = Globals(defined.map(|name| (name, Value::Undecided)).collect());
+impl Globals {
+    pub(crate) fn of(definition: Definition<'_>) -> Self {
+        let Definition { function, body, .. } = definition;
+        let mut globals = Globals(vec![None; body.registers.len()]);
+        if function.kind != FunctionKind::Entry {
+            return globals;
+        }
+        for register in body.instructions.iter().flat_map(|one| one.definitions()) {
+            globals.0[register.0 as usize] = Some(Value::Undecided);
+        }
         let mut changed = true;
         while changed {
             changed = false;
             for instruction in &body.instructions {
-                let value = globals.result(instruction, &pointers);
-                for name in instruction.results() {
-                    let old = globals.value(name);
+                let value = globals.result(&instruction.operation, function);
+                for register in instruction.definitions() {
+                    let old = globals.held(register);
                     let new = old.meet(value);
                     changed |= new != old;
-                    globals.0.insert(name, new);
+                    globals.0[register.0 as usize] = Some(new);
                 }
             }
         }
         globals
     }
 
-    pub(crate) fn has(&self, register: &str) -> bool {
-        self.value(register) == Value::Given
+    pub(crate) fn has(&self, register: Reg) -> bool {
+        self.held(register) == Value::Given
     }
 
-    /// What an operand holds: a register, or a number.
-    fn value(&self, operand: &str) -> Value {
-        self.0.get(operand).copied().unwrap_or(Value::Other)
+    fn held(&self, register: Reg) -> Value {
+        self.0[register.0 as usize].unwrap_or(Value::Other)
     }
 
-    fn result(&self, instruction: &Instruction<'t>, pointers: &[&str]) -> Value {
-        let operand = |index: usize| {
-            let operand = instruction.operands.get(index);
-            operand.map_or(Value::Other, |operand| self.value(operand))
-        };
-        if instruction.opcode.starts_with("ld.param.") {
-            let place = instruction.operands.get(1).map(|place| {
-                let inner = place.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-                inner.is_some_and(|name| pointers.contains(&name))
-            });
-            return match place {
-                Some(true) => Value::Given,
-                _ => Value::Other,
-            };
+    fn value(&self, operand: Operand) -> Value {
+        operand.register().map_or(Value::Other, |it| self.held(it))
+    }
+
+    fn result(&self, operation: &Operation, function: &Function) -> Value {
+        if loads_pointer(operation, function) {
+            return Value::Given;
         }
-        match derivation(instruction) {
-            Some(Derivation::Copy) => operand(1),
-            Some(Derivation::Either) => operand(1).meet(operand(2)),
-            Some(Derivation::Sum) => sum(operand(1), operand(2)),
-            Some(Derivation::Difference) => difference(operand(1), operand(2)),
+        match derivation(operation) {
+            Some(Derivation::Copy(a)) => self.value(a),
+            Some(Derivation::Either(a, b)) => self.value(a).meet(self.value(b)),
+            Some(Derivation::Sum(a, b)) => sum(self.value(a), self.value(b)),
+            Some(Derivation::Difference(a, b)) => difference(self.value(a), self.value(b)),
             // Of an address the lower bits may be left, which are none.
-            Some(Derivation::Mask) => match operand(1) {
+            Some(Derivation::Mask(a, _)) => match self.value(a) {
                 Value::Given => Value::Mixed,
                 value => value,
             },
-            Some(Derivation::Product) => sum(operand(3), Value::Other),
+            Some(Derivation::Product(address)) => sum(self.value(address), Value::Other),
             None => Value::Other,
         }
+    }
+}
+
+/// Whether a parameter is loaded that is a pointer.
+fn loads_pointer(operation: &Operation, function: &Function) -> bool {
+    let Operation::Ld(load) = operation else {
+        return false;
+    };
+    match load.address.base {
+        Base::Symbol(Symbol::Parameter(index)) if load.space == Space::Param => {
+            let parameter = &function.parameters[index as usize];
+            parameter.pointer.is_some() && load.address.offset == 0
+        }
+        _ => false,
     }
 }
 
@@ -129,18 +127,22 @@ fn difference(from: Value, less: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::Module;
+    use super::super::lints::testing;
+    use super::super::source::Source;
     use super::*;
 
     /// Whether `%rd9` holds an address of global memory after the instructions of such a function, which is given one in `%rd1`,
     /// and a number in `%rd2`.
     fn is_global(kind: &str, text: &str) -> bool {
-        let text = format!(
-            ".address_size 64\n.visible {kind} k(\n.param .u64 .ptr .align 1 k_param_0,\n.param .u64 k_param_1\n)\n{{\n\
+        let text = testing::module(&format!(
+            ".visible {kind} k(\n.param .u64 .ptr .align 1 k_param_0,\n.param .u64 k_param_1\n)\n{{\n\
              ld.param.b64 %rd1, [k_param_0]; ld.param.b64 %rd2, [k_param_1]; {text} ret;\n}}"
-        );
-        let module = Module::parse(&text).expect("a module");
-        Globals::of(&module.functions[0]).has("%rd9")
+        ));
+        let source = Source::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let definition = source.definitions().next().expect("a body");
+        let mut registers = definition.body.registers.iter();
+        let register = registers.position(|one| one.name == "%rd9");
+        Globals::of(definition).has(Reg(register.expect("it is named") as u32))
     }
 
     #[test]

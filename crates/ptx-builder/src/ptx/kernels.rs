@@ -8,9 +8,11 @@
 
 use std::path::PathBuf;
 
+use ::ptx::{Directives, FunctionKind};
+
 use super::edit::Edits;
-use super::parse::{Kind, Module};
 use super::places::Place;
+use super::source::Source;
 
 const MARK: &str = "// ptx-std kernel ";
 
@@ -27,11 +29,10 @@ pub(crate) struct Description {
     pub(crate) allowed: Vec<String>,
 }
 
-/// Reads every description in the module. What is no well-formed one is passed over.
-pub(crate) fn descriptions(module: &Module<'_>) -> Vec<Description> {
-    let lines = module.comments.iter();
-    lines
-        .filter_map(|line| parse(line.strip_prefix(MARK)?.trim_end()))
+/// Reads every description in the text. What is no well-formed one is passed over.
+pub(crate) fn descriptions(text: &str) -> Vec<Description> {
+    text.lines()
+        .filter_map(|line| parse(line.trim().strip_prefix(MARK)?))
         .collect()
 }
 
@@ -63,20 +64,27 @@ fn parse(line: &str) -> Option<Description> {
 
 /// Writes the launch bounds after each entry's parameters. The first bounds the number of threads
 /// of a block, whatever its shape: PTX defines `.maxntid` as a bound on the product.
-pub(crate) fn write_bounds(module: &Module<'_>, descriptions: &[Description], edits: &mut Edits) {
+pub(crate) fn write_bounds(source: &Source<'_>, descriptions: &[Description], edits: &mut Edits) {
     for description in descriptions {
-        let entry = module
-            .function(&description.name)
-            .filter(|function| function.kind == Kind::Entry && function.body.is_some());
+        let entry = source.definitions().find(|it| {
+            it.function.kind == FunctionKind::Entry && it.function.name == description.name
+        });
         let Some(entry) = entry else { continue };
-        let bounds = [
-            (".maxntid", description.max_threads, ", 1, 1"),
-            (".minnctapersm", description.min_blocks, ""),
-        ];
-        for (directive, bound, rest) in bounds {
-            if bound > 0 && !entry.attributes.contains(directive) {
-                edits.insert(entry.attributes_at, format!("\n{directive} {bound}{rest}"));
-            }
+        let Directives {
+            maxntid,
+            minnctapersm,
+            ..
+        } = entry.function.directives;
+        let threads = description.max_threads;
+        if threads > 0 && maxntid.is_none() {
+            edits.insert(
+                entry.spans.directives,
+                format!("\n.maxntid {threads}, 1, 1"),
+            );
+        }
+        let blocks = description.min_blocks;
+        if blocks > 0 && minnctapersm.is_none() {
+            edits.insert(entry.spans.directives, format!("\n.minnctapersm {blocks}"));
         }
     }
 }
@@ -85,7 +93,9 @@ pub(crate) fn write_bounds(module: &Module<'_>, descriptions: &[Description], ed
 mod tests {
     use super::*;
 
-    const TEXT: &str = "
+    const TEXT: &str = ".version 7.8
+.target sm_90
+.address_size 64
 // ptx-std kernel bounded file=my crate/lib.rs line=27 params=8,4,0,12 max_threads=256 min_blocks=4 allow=
 // ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0 allow=local-memory digest=17
 // ptx-std kernel broken
@@ -105,8 +115,7 @@ mod tests {
 
     #[test]
     fn descriptions_are_read() {
-        let module = Module::parse(TEXT).expect("PTX");
-        let all = descriptions(&module);
+        let all = descriptions(TEXT);
         assert_eq!(all.len(), 2, "{all:?}");
         assert_eq!(all[0].place.to_string(), "my crate/lib.rs:27");
         assert_eq!(all[0].parameters, [8, 4, 12]);
@@ -116,9 +125,9 @@ mod tests {
 
     #[test]
     fn bounds_are_written_between_parameters_and_body() {
-        let module = Module::parse(TEXT).expect("PTX");
+        let source = Source::parse(TEXT).expect("PTX");
         let mut edits = Edits::default();
-        write_bounds(&module, &descriptions(&module), &mut edits);
+        write_bounds(&source, &descriptions(TEXT), &mut edits);
         let text = edits.apply(TEXT);
         assert!(
             text.contains("[12]\n)\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"),

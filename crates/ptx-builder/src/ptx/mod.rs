@@ -1,44 +1,43 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
-//! Everything here is a function of the text. [`process`] takes it apart ([`parse`]), writes the kernels'
+//! Everything here is a function of the text. [`process`] parses it ([`source`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
 //!
-//! What is looked for and what leads where ([`calls`], [`flow`], [`frame`]) goes by the typed instructions of the
-//! crate `ptx`, which the emulator executes. [`parse`] and [`body`] know no more than where the parts of the text
-//! lie, for what is changed in it.
+//! What is changed, looked for and followed ([`calls`], [`flow`], [`frame`]) are the typed instructions of the
+//! crate `ptx`, which the emulator executes, and the places of their operands in the text. An instruction that it does
+//! not know, as inline assembly may have, stays as it is; all registers that it names count as read and written, and no
+//! panic of such a module is taken into its kernels. A module that cannot be read at all stays as it is.
+//! [`Lint::UnknownPtx`](lints::Lint::UnknownPtx) tells of both.
 
 mod access;
-mod body;
 mod calls;
 mod edit;
 mod flow;
 mod frame;
 mod globals;
-mod instruction;
 mod kernels;
 pub(crate) mod lints;
 mod panics;
-mod parse;
 mod places;
 mod rewrite;
-mod scanner;
+mod source;
 mod spaces;
 mod version;
 
 use std::collections::HashSet;
 
-use ::ptx::Instruction;
+use ::ptx::{Instruction, ParseError};
 
 use calls::Calls;
 use edit::Edits;
 use kernels::Description;
+pub(crate) use kernels::descriptions;
 use lints::{Finding, Levels, Subject};
-use parse::Module;
-pub(crate) use parse::ParseError;
 pub use places::Place;
 pub(crate) use places::Sources;
+use source::{Definition, Source};
 use spaces::Spaces;
 
 /// What [`process`] has to know besides the text.
@@ -58,73 +57,68 @@ pub(crate) struct Processed {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// What the kernels' authors wrote, from PTX that has been [processed](process).
-///
-/// # Errors
-/// As for [`process`].
-pub(crate) fn descriptions(text: &str) -> Result<Vec<kernels::Description>, ParseError> {
-    Ok(kernels::descriptions(&Module::parse(text)?))
+/// Rewrites and checks a PTX module.
+pub(crate) fn process(text: &str, options: &Options) -> Processed {
+    let descriptions = descriptions(text);
+    let done = Source::parse(text).and_then(|source| rewritten(&source, &descriptions, options));
+    let (text, mut findings) = done.unwrap_or_else(|error| {
+        let unread = lints::unread(&error, &descriptions, &options.levels);
+        (text.to_owned(), Vec::from_iter(unread))
+    });
+    findings.extend(lints::by_parser(&text, &options.sources, &options.levels));
+    Processed { text, findings }
 }
 
-/// Rewrites and checks a PTX module.
-///
-/// # Errors
-/// The text ends within a function or a declaration.
-pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseError> {
-    let module = Module::parse(text)?;
-    let descriptions = kernels::descriptions(&module);
-    let spaces: Vec<Option<Spaces<'_>>> = module
-        .functions
-        .iter()
-        .map(|function| function.body.as_ref().map(Spaces::of))
+/// Returns the text with all that is made better in it, and the findings in it as it was.
+fn rewritten(
+    source: &Source<'_>,
+    descriptions: &[Description],
+    options: &Options,
+) -> Result<(String, Vec<Finding>), ParseError> {
+    let definitions: Vec<(Definition<'_>, Spaces)> = source
+        .definitions()
+        .map(|definition| (definition, Spaces::of(definition)))
         .collect();
     let mut edits = Edits::default();
-    rewrite::declare_shared(&module, &mut edits);
-    rewrite::place_constants(&module, &mut edits);
-    kernels::write_bounds(&module, &descriptions, &mut edits);
-    for (function, spaces) in module.functions.iter().zip(&spaces) {
-        if let Some(spaces) = spaces {
-            rewrite::function(&module, function, spaces, &mut edits);
-            rewrite::global_atomics(&module, function, spaces, &mut edits);
-        }
+    rewrite::declare_shared(source, &mut edits);
+    rewrite::place_constants(source, &mut edits);
+    kernels::write_bounds(source, descriptions, &mut edits);
+    for (definition, spaces) in &definitions {
+        rewrite::function(source, *definition, spaces, &mut edits);
+        rewrite::global_atomics(source, *definition, spaces, &mut edits);
     }
-    let text = panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?;
-    let text = version::raised(text);
-    let mut findings = findings(&module, &spaces, &descriptions, options);
-    findings.extend(lints::by_parser(&text, &options.sources, &options.levels)?);
-    Ok(Processed { text, findings })
+    let text = rewrite::strip_constant_mark(&edits.apply(source.text));
+    let text = version::raised(panics::rewrite(&text)?);
+    let findings = findings(source, &definitions, descriptions, options);
+    Ok((text, findings))
 }
 
 /// The names of the entries that run an instruction, themselves or by the functions that they call. None of a text
-/// that cannot be read, which [`Lint::UnknownPtx`] tells.
+/// that cannot be read, which [`UnknownPtx`](lints::Lint::UnknownPtx) tells.
 pub(crate) fn entries_that_run(
     text: &str,
     wanted: impl Fn(&Instruction) -> bool,
 ) -> HashSet<String> {
-    let Ok(module) = ::ptx::parse_undeclared(text) else {
-        return HashSet::new();
-    };
-    Calls::new(&module).entries_that_run(&module, wanted)
+    match Source::parse(text) {
+        Ok(source) => Calls::new(&source.module).entries_that_run(&source.module, wanted),
+        Err(_) => HashSet::new(),
+    }
 }
 
-/// What the lints say of the module.
+/// Returns the findings of the lints. Where a statement is unknown, that alone is told.
 fn findings(
-    module: &Module<'_>,
-    spaces: &[Option<Spaces<'_>>],
+    source: &Source<'_>,
+    definitions: &[(Definition<'_>, Spaces)],
     descriptions: &[Description],
     options: &Options,
 ) -> Vec<Finding> {
-    let parsed = match ::ptx::parse_undeclared(module.text) {
-        Ok(parsed) => parsed,
-        Err(error) => {
-            let finding = lints::unread(&error, module, descriptions, &options.levels);
-            return Vec::from_iter(finding);
-        }
-    };
-    let mixed = module.functions.iter().zip(spaces);
-    let left_generic: HashSet<u32> = mixed
-        .flat_map(|(function, spaces)| rewrite::left_generic(module, function, spaces.as_ref()))
+    if !source.is_known() {
+        return lints::unknown(source, descriptions, &options.levels);
+    }
+    let left_generic: HashSet<u32> = definitions
+        .iter()
+        .flat_map(|(definition, spaces)| rewrite::left_generic(source, *definition, spaces))
         .collect();
-    let subject = Subject::new(module.text, &parsed, &left_generic, descriptions, options);
+    let subject = Subject::new(source, &left_generic, descriptions, options);
     lints::check(&subject, &options.levels)
 }

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use ::ptx::{Access as Accessed, Instruction, Linkage, Reg, Space, Span, Symbol};
+
 use super::access::Access;
-use super::body::Body;
 use super::edit::{Edits, position};
 use super::globals::Globals;
-use super::instruction::{Instruction, is_name};
-use super::parse::{Function, Module};
-use super::spaces::{Spaces, Value, address_operands, is_relative};
+use super::source::{Definition, Source};
+use super::spaces::{Spaces, Value, address_operands, relative};
 
 const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
@@ -23,31 +23,26 @@ const LIBRARY_CALL: &str = "memcmp";
 const DECLARE_DYNAMIC_SHARED: &str = "\n.extern .shared .align 128 .b8 __dynamic_shared[];";
 
 /// Whether the function is there for the compiler to call, and nothing calls it.
-fn is_unused_library_call(module: &Module<'_>, function: &Function<'_>) -> bool {
-    let bodies = module.functions.iter().filter_map(|one| one.body.as_ref());
-    function.name == LIBRARY_CALL
-        && !bodies
-            .flat_map(|body| &body.instructions)
-            .any(|instruction| instruction.sources().contains(&LIBRARY_CALL))
+fn is_unused_library_call(source: &Source<'_>, definition: Definition<'_>) -> bool {
+    let symbol = Symbol::Function(definition.spans.function);
+    definition.function.name == LIBRARY_CALL && !source.named().contains(&symbol)
 }
 
 /// Declares the shared memory that the functions name.
-pub(crate) fn declare_shared(module: &Module<'_>, edits: &mut Edits) {
-    let declared: HashSet<&str> = module.variables.iter().map(|one| one.name).collect();
-    let bodies = module.functions.iter().filter_map(|one| one.body.as_ref());
-    let named: BTreeSet<&str> = bodies
-        .flat_map(|body| &body.instructions)
-        .flat_map(Instruction::sources)
-        .filter(|name| !declared.contains(name))
+pub(crate) fn declare_shared(source: &Source<'_>, edits: &mut Edits) {
+    let variables = source.module.variables.iter();
+    let undeclared: BTreeSet<&str> = variables
+        .filter(|it| it.linkage == Linkage::External && it.space == Space::Generic)
+        .map(|it| it.name.as_str())
         .collect();
-    for symbol in named {
+    for symbol in undeclared {
         if symbol == DYNAMIC_SHARED {
-            edits.insert(module.head_end, DECLARE_DYNAMIC_SHARED);
+            edits.insert(source.spans.head_end, DECLARE_DYNAMIC_SHARED);
         } else if let Some((align, size)) = shared_layout(symbol) {
             // PTX has no arrays of no bytes.
             let size = size.max(1);
             edits.insert(
-                module.head_end,
+                source.spans.head_end,
                 format!("\n.shared .align {align} .b8 {symbol}[{size}];"),
             );
         }
@@ -67,12 +62,14 @@ fn shared_layout(symbol: &str) -> Option<(u64, u64)> {
 }
 
 /// Moves the statics that are marked so from global to constant memory.
-pub(crate) fn place_constants(module: &Module<'_>, edits: &mut Edits) {
-    for variable in &module.variables {
-        if let Some(space) = variable.space()
-            && variable.name.starts_with(CONSTANT)
-        {
-            edits.replace(position(module.text, space), ".const");
+pub(crate) fn place_constants(source: &Source<'_>, edits: &mut Edits) {
+    for declaration in &source.spans.declarations {
+        let mut names = declaration
+            .variables
+            .iter()
+            .filter_map(|it| source.name(*it));
+        if names.any(|name| name.starts_with(CONSTANT)) {
+            edits.replace(declaration.space.clone(), ".const");
         }
     }
 }
@@ -94,139 +91,157 @@ pub(crate) fn strip_constant_mark(text: &str) -> String {
     result
 }
 
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
 /// Rewrites a function: in registers that are of a space, addresses are those of its window. Leaves
 /// it out if nothing needs it.
 pub(crate) fn function(
-    module: &Module<'_>,
-    function: &Function<'_>,
-    spaces: &Spaces<'_>,
+    source: &Source<'_>,
+    definition: Definition<'_>,
+    spaces: &Spaces,
     edits: &mut Edits,
 ) {
-    let Some(body) = &function.body else { return };
-    if is_unused_library_call(module, function) {
-        edits.replace(position(module.text, function.linkage).start..body.end, "");
+    if is_unused_library_call(source, definition) {
+        edits.replace(definition.spans.span.clone(), "");
         return;
     }
     let mut rewrite = Rewrite {
-        module,
+        source,
+        definition,
         spaces,
-        of_space: spaces.registers(),
         converted: 0,
     };
-    let origins = rewrite.drop_conversions(body, edits);
-    for (index, instruction) in body.instructions.iter().enumerate() {
+    let origins = rewrite.drop_conversions(edits);
+    for (index, instruction) in definition.body.instructions.iter().enumerate() {
         if !origins.contains(&index) {
             rewrite.instruction(instruction, edits);
         }
     }
-    rewrite.declare_converted(body, edits);
+    rewrite.declare_converted(edits);
 }
 
 /// Names global memory in a kernel's atomics, and accesses with an order, whose addresses the kernel was given.
 pub(crate) fn global_atomics(
-    module: &Module<'_>,
-    function: &Function<'_>,
-    spaces: &Spaces<'_>,
+    source: &Source<'_>,
+    definition: Definition<'_>,
+    spaces: &Spaces,
     edits: &mut Edits,
 ) {
-    let globals = Globals::of(function);
-    let instructions = function.body.iter().flat_map(|body| &body.instructions);
-    for instruction in instructions {
-        if let Some(access) = Access::of(instruction)
+    let globals = Globals::of(definition);
+    for instruction in &definition.body.instructions {
+        if let Some(access) = Access::of(instruction, source.text)
             && globals.has(access.address)
-            && spaces.value(access.address) == Value::Plain
+            && spaces.held(access.address) == Value::Plain
             && let Some(opcode) = access.opcode_in_global()
         {
-            edits.replace(position(module.text, instruction.opcode), opcode);
+            edits.replace(position(source.text, access.opcode), opcode);
         }
     }
 }
 
 /// Where in the text the accesses of the function begin whose address is of shared or constant memory only at times.
 pub(crate) fn left_generic(
-    module: &Module<'_>,
-    function: &Function<'_>,
-    spaces: Option<&Spaces<'_>>,
+    source: &Source<'_>,
+    definition: Definition<'_>,
+    spaces: &Spaces,
 ) -> Vec<u32> {
-    let (Some(body), Some(spaces)) = (&function.body, spaces) else {
-        return Vec::new();
-    };
-    let is_mixed = |access: &Access<'_>| spaces.value(access.address) == Value::Mixed;
-    let instructions = body.instructions.iter();
-    let mixed = instructions.filter(|one| Access::of(one).as_ref().is_some_and(is_mixed));
-    mixed
-        .map(|instruction| module.position(instruction.text) as u32)
-        .collect()
+    let is_mixed = |access: Access<'_>| spaces.held(access.address) == Value::Mixed;
+    let instructions = definition.body.instructions.iter();
+    let mixed = instructions.filter(|one| Access::of(one, source.text).is_some_and(is_mixed));
+    mixed.map(|instruction| instruction.span.start).collect()
 }
 
-struct Rewrite<'a, 't> {
-    module: &'a Module<'t>,
-    spaces: &'a Spaces<'t>,
-    of_space: HashSet<&'t str>,
+struct Rewrite<'s, 't> {
+    source: &'s Source<'t>,
+    definition: Definition<'s>,
+    spaces: &'s Spaces,
     /// How many copies were made: generic addresses, or those of a window.
     converted: usize,
 }
 
-impl<'t> Rewrite<'_, 't> {
+impl Rewrite<'_, '_> {
     /// Leaves only the `mov` where an address of a space is taken, and returns the indices of those
     /// instructions.
-    fn drop_conversions(&self, body: &Body<'t>, edits: &mut Edits) -> HashSet<usize> {
+    fn drop_conversions(&self, edits: &mut Edits) -> HashSet<usize> {
         let mut done = HashSet::new();
         for origin in &self.spaces.origins {
             let (take, convert) = (origin.instruction, origin.instruction + 1);
             done.extend([take, convert]);
-            let (take, convert) = (&body.instructions[take], &body.instructions[convert]);
-            if self.of_space.contains(take.operands[0]) {
-                let start = position(self.module.text, take.text).end;
-                let end = position(self.module.text, convert.text).end;
+            let instructions = &self.definition.body.instructions;
+            let taken = instructions[take].definitions();
+            if taken.iter().any(|it| self.spaces.space(*it).is_some()) {
+                let start = self.source.statement(&instructions[take]).end;
+                let end = self.source.statement(&instructions[convert]).end;
                 edits.replace(start..end, "");
             }
         }
         done
     }
 
-    fn instruction(&mut self, instruction: &Instruction<'t>, edits: &mut Edits) {
+    fn instruction(&mut self, instruction: &Instruction, edits: &mut Edits) {
         self.access_by_nullable(instruction, edits);
-        let sources = instruction.sources();
-        if !sources.iter().any(|name| self.of_space.contains(name)) {
+        let mentions = self.definition.mentions(instruction);
+        let read = mentions.iter().filter(|it| it.access == Accessed::Use);
+        if !read
+            .clone()
+            .any(|it| self.spaces.space_of(it.operand).is_some())
+        {
             return;
         }
-        let keeps_address = self.name_space(instruction, edits);
+        let named = self.name_space(instruction, edits);
         let mut copies = BTreeMap::new();
-        for name in sources {
-            let at = position(self.module.text, name);
-            let stays =
-                keeps_address == Some(at.start) || self.is_window_operand(instruction, name);
-            let Some(space) = self.spaces.space(name).filter(|_| !stays) else {
+        for (index, mention) in read.enumerate() {
+            let Some(register) = mention.operand.register() else {
                 continue;
             };
-            let copy = copies.entry(name).or_insert_with(|| {
+            let stays =
+                named == Some(mention.span.start) || self.is_window_operand(instruction, index);
+            let Some(space) = self.spaces.space(register).filter(|_| !stays) else {
+                continue;
+            };
+            let copy = copies.entry(register).or_insert_with(|| {
                 let copy = self.copy();
+                let name = self.source.slice(&mention.span);
                 let convert = format!("cvta.{}.u64 {copy}, {name};\n\t", space.name());
-                edits.insert(self.module.position(instruction.text), convert);
+                edits.insert(instruction.span.start, convert);
                 copy
             });
-            edits.replace(at, copy.clone());
+            edits.replace(mention.span.clone(), copy.clone());
         }
     }
 
     /// Takes an access to the window where its address is generic because it might be null, which where
     /// it is accessed it is not.
-    fn access_by_nullable(&mut self, instruction: &Instruction<'t>, edits: &mut Edits) {
-        let Some(access) = Access::of(instruction) else {
+    fn access_by_nullable(&mut self, instruction: &Instruction, edits: &mut Edits) {
+        let Some(access) = Access::of(instruction, self.source.text) else {
             return;
         };
-        let Value::OrNull(space) = self.spaces.value(access.address) else {
+        let Value::OrNull(space) = self.spaces.held(access.address) else {
             return;
         };
-        let Some(opcode) = access.opcode_in(space) else {
+        let (Some(opcode), Some(at)) = (
+            access.opcode_in(space),
+            self.address_of(instruction, access.address),
+        ) else {
             return;
         };
-        let (window, address) = (self.copy(), access.address);
+        let (window, address) = (self.copy(), self.source.slice(&at));
         let convert = format!("cvta.to.{}.u64 {window}, {address};\n\t", space.name());
-        edits.insert(self.module.position(instruction.text), convert);
-        edits.replace(position(self.module.text, instruction.opcode), opcode);
-        edits.replace(position(self.module.text, address), window);
+        edits.insert(instruction.span.start, convert);
+        edits.replace(position(self.source.text, access.opcode), opcode);
+        edits.replace(at, window);
+    }
+
+    /// Where an access has its address: of all that it reads, the first in a store and in a load.
+    fn address_of(&self, instruction: &Instruction, address: Reg) -> Option<Span> {
+        let mentions = self.definition.mentions(instruction);
+        let mut read = mentions.iter().filter(|it| it.access == Accessed::Use);
+        let first = read
+            .next()
+            .filter(|it| it.operand.register() == Some(address));
+        first.map(|mention| mention.span.clone())
     }
 
     /// A register of our own.
@@ -236,63 +251,54 @@ impl<'t> Rewrite<'_, 't> {
     }
 
     /// Names the space of an access, and returns where the address stands that may stay.
-    fn name_space(&self, instruction: &Instruction<'t>, edits: &mut Edits) -> Option<usize> {
-        let access = Access::of(instruction)?;
+    fn name_space(&self, instruction: &Instruction, edits: &mut Edits) -> Option<u32> {
+        let access = Access::of(instruction, self.source.text)?;
         let space = self.spaces.space(access.address)?;
         let opcode = access.opcode_in(space)?;
-        edits.replace(position(self.module.text, instruction.opcode), opcode);
-        Some(self.module.position(access.address))
+        let address = self.address_of(instruction, access.address)?;
+        edits.replace(position(self.source.text, access.opcode), opcode);
+        Some(address.start)
     }
 
-    /// Whether the operand is used as the address of a window that it is.
-    fn is_window_operand(&self, instruction: &Instruction<'t>, name: &str) -> bool {
-        let operands = &instruction.operands;
-        let at = |operand: &&str| operand.as_ptr() == name.as_ptr();
-        let Some(index) = operands.iter().position(at) else {
-            return false;
-        };
-        let makes_address = operands
-            .first()
-            .is_some_and(|one| self.of_space.contains(one));
-        if makes_address {
-            return address_operands(instruction).contains(&index);
+    /// Whether the operand of this index, among those that are read, is used as the address of a window that it is.
+    fn is_window_operand(&self, instruction: &Instruction, index: usize) -> bool {
+        let operation = &instruction.operation;
+        let made = instruction.definitions();
+        if made.iter().any(|it| self.spaces.space(*it).is_some()) {
+            return address_operands(operation).contains(&index);
         }
-        is_relative(instruction) && self.are_of_one_space(operands.get(1..3))
+        let spaces = relative(operation).map(|pair| pair.map(|it| self.spaces.space_of(it)));
+        index < 2 && spaces.is_some_and(|[one, two]| one.is_some() && one == two)
     }
 
-    fn are_of_one_space(&self, operands: Option<&[&str]>) -> bool {
-        let Some(&[one, two]) = operands else {
-            return false;
-        };
-        let space = self.spaces.space(one);
-        space.is_some() && space == self.spaces.space(two)
-    }
-
-    fn declare_converted(&self, body: &Body<'t>, edits: &mut Edits) {
-        if self.converted > 0 {
+    fn declare_converted(&self, edits: &mut Edits) {
+        if let Some(body) = &self.definition.spans.body
+            && self.converted > 0
+        {
             let registers = format!("\n\t.reg .b64 \t%ptxstd_g<{}>;", self.converted);
-            edits.insert(body.start, registers);
+            edits.insert(body.start + 1, registers);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::lints::testing::{self, HEAD};
     use super::*;
 
-    const HEAD: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
     const SHARED_ORIGIN: &str = "mov.u64 %rd1, __shared_a__16_64; cvta.shared.u64 %rd1, %rd1;";
 
-    fn rewritten(text: &str) -> String {
-        let module = Module::parse(text).expect("PTX");
+    /// Rewritten, where some registers are declared that are not in what comes out.
+    fn rewritten(functions: &str) -> String {
+        let text = testing::module(functions);
+        let source = Source::parse(&text).unwrap_or_else(|error| panic!("{error} in {text}"));
         let mut edits = Edits::default();
-        declare_shared(&module, &mut edits);
-        place_constants(&module, &mut edits);
-        for one in &module.functions {
-            let spaces = Spaces::of(one.body.as_ref().expect("a body"));
-            super::function(&module, one, &spaces, &mut edits);
+        declare_shared(&source, &mut edits);
+        place_constants(&source, &mut edits);
+        for one in source.definitions() {
+            super::function(&source, one, &Spaces::of(one), &mut edits);
         }
-        strip_constant_mark(&edits.apply(text))
+        strip_constant_mark(&edits.apply(&text)).replace(testing::REGISTERS, "")
     }
 
     /// The instructions of a rewritten kernel that takes the address of shared memory.
@@ -307,10 +313,10 @@ mod tests {
     #[test]
     fn a_function_for_the_compiler_to_call_stays_if_it_is_called() {
         let module = |call: &str| {
-            format!("{HEAD}.func () memcmp() {{\nret;\n}}\n.entry k() {{\n{call} ret;\n}}\n")
+            format!(".func () memcmp() {{\nret;\n}}\n.entry k() {{\n{call} ret;\n}}\n")
         };
         let called = module("call.uni (), memcmp, ();");
-        assert_eq!(rewritten(&called), called);
+        assert_eq!(rewritten(&called), format!("{HEAD}{called}"));
         let alone = rewritten(&module(""));
         assert_eq!(alone, format!("{HEAD}\n.entry k() {{\n ret;\n}}\n"));
     }
@@ -344,9 +350,13 @@ mod tests {
                 "cvta.shared.u64 %ptxstd_g0, %rd1; setp.eq.b64 %p1, %ptxstd_g0, 0;",
             ),
             (
-                "@%p1 frobnicate.b64 %rd4, %rd1, %rd1;",
+                "@%p1 max.u64 %rd4, %rd1, %rd1;",
                 "cvta.shared.u64 %ptxstd_g0, %rd1; \
-                 @%p1 frobnicate.b64 %rd4, %ptxstd_g0, %ptxstd_g0;",
+                 @%p1 max.u64 %rd4, %ptxstd_g0, %ptxstd_g0;",
+            ),
+            (
+                "mov.b64 {%r1, %r2}, %rd1;",
+                "cvta.shared.u64 %ptxstd_g0, %rd1; mov.b64 {%r1, %r2}, %ptxstd_g0;",
             ),
             (
                 "mad.lo.s64 %rd4, %rd1, %rd1, %rd1;",
@@ -364,6 +374,38 @@ mod tests {
                 format!(".reg .b64 %ptxstd_g<1>; mov.u64 %rd1, __shared_a__16_64; {after} }}")
             );
         }
+    }
+
+    #[test]
+    fn an_unknown_instruction_stays_as_it_is_and_may_write_what_it_names() {
+        assert_eq!(
+            body(
+                "add.s64 %rd2, %rd1, 4; @%p1 frobnicate.b64 %rd2, [%rd4+2]; \
+                 st.b32 [%rd1], %r1; st.b32 [%rd2], %r1;"
+            ),
+            ".reg .b64 %ptxstd_g<1>; mov.u64 %rd1, __shared_a__16_64; \
+             cvta.shared.u64 %ptxstd_g0, %rd1; add.s64 %rd2, %ptxstd_g0, 4; \
+             @%p1 frobnicate.b64 %rd2, [%rd4+2]; \
+             st.shared.b32 [%rd1], %r1; st.b32 [%rd2], %r1; }"
+        );
+        let text = "@%p1 frobnicate.b64 %rd4, %rd1, %rd1;";
+        assert_eq!(body(text), format!("{SHARED_ORIGIN} {text} }}"));
+        let text = rewritten(".entry k() { frobnicate.b64 %rd1, __shared_a__16_64; ret; }");
+        assert!(
+            text.contains(".shared .align 16 .b8 __shared_a__16_64[64];"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_register_that_no_other_can_stand_for_stays_generic() {
+        let text = ".reg .v2 .b64 v; mov.b64 v.x, %rd1; mov.b64 v.y, %rd1; st.v2.b64 [%rd9], v;";
+        assert_eq!(
+            body(text),
+            ".reg .b64 %ptxstd_g<2>; mov.u64 %rd1, __shared_a__16_64; .reg .v2 .b64 v; \
+             cvta.shared.u64 %ptxstd_g0, %rd1; mov.b64 v.x, %ptxstd_g0; \
+             cvta.shared.u64 %ptxstd_g1, %rd1; mov.b64 v.y, %ptxstd_g1; st.v2.b64 [%rd9], v; }"
+        );
     }
 
     #[test]

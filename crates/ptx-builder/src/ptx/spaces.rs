@@ -6,10 +6,14 @@
 //! Loops make this circular, so every register is taken for undecided at first, and what is found
 //! only ever takes possibilities away.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::body::Body;
-use super::instruction::Instruction;
+use ::ptx::{
+    Binary, Body, Cvta, CvtaDirection, Half, Instruction, IntegerMad, IntegerSum, Mention, Operand,
+    Operation, Reg, Type,
+};
+
+use super::source::Definition;
 
 /// A state space with an address window of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,137 +87,186 @@ pub(crate) struct Origin {
 
 /// What the registers of one function hold.
 #[derive(Debug)]
-pub(crate) struct Spaces<'t> {
-    values: HashMap<&'t str, Value>,
+pub(crate) struct Spaces {
+    /// By register; nothing of those that no instruction writes.
+    values: Vec<Option<Value>>,
     pub(crate) origins: Vec<Origin>,
 }
 
-impl<'t> Spaces<'t> {
-    pub(crate) fn of(body: &Body<'t>) -> Self {
+impl Spaces {
+    pub(crate) fn of(definition: Definition<'_>) -> Self {
+        let body = definition.body;
         let mut spaces = Spaces {
-            values: HashMap::new(),
+            values: vec![None; body.registers.len()],
             origins: origins(body),
         };
-        let origin_of: HashMap<usize, Space> = spaces
-            .origins
-            .iter()
-            .flat_map(|origin| [0, 1].map(|step| (origin.instruction + step, origin.space)))
-            .collect();
-        let defined = body.instructions.iter().flat_map(Instruction::results);
-        spaces.values = defined.map(|name| (name, Value::Undecided)).collect();
+        spaces.find_defined(definition);
+        let mut is_origin = vec![None; body.instructions.len()];
+        for origin in &spaces.origins {
+            is_origin[origin.instruction..][..2].fill(Some(origin.space));
+        }
         let mut changed = true;
         while changed {
             changed = false;
-            for (index, instruction) in body.instructions.iter().enumerate() {
-                let value = match origin_of.get(&index) {
-                    Some(&space) => Value::Of(space),
+            for (instruction, origin) in body.instructions.iter().zip(&is_origin) {
+                let value = match *origin {
+                    Some(space) => Value::Of(space),
                     None => spaces.result(instruction),
                 };
-                for name in instruction.results() {
-                    changed |= spaces.lower(name, value);
+                for register in instruction.definitions() {
+                    changed |= spaces.lower(register, value);
                 }
             }
         }
         spaces
     }
 
-    /// What an operand holds: a register, or a number.
-    pub(crate) fn value(&self, operand: &str) -> Value {
-        let number = match operand {
-            "0" => Value::Null,
-            _ => Value::Plain,
-        };
-        self.values.get(operand).copied().unwrap_or(number)
+    /// Returns what an operand holds.
+    pub(crate) fn value(&self, operand: Operand) -> Value {
+        match operand {
+            Operand::Register(register) => self.held(register),
+            Operand::Immediate(0) => Value::Null,
+            Operand::Immediate(_) | Operand::Symbol { .. } | Operand::Special(_) => Value::Plain,
+        }
+    }
+
+    /// Returns what a register holds.
+    pub(crate) fn held(&self, register: Reg) -> Value {
+        self.values[register.0 as usize].unwrap_or(Value::Plain)
     }
 
     /// The space that the register is of.
-    pub(crate) fn space(&self, register: &str) -> Option<Space> {
-        match self.value(register) {
+    pub(crate) fn space(&self, register: Reg) -> Option<Space> {
+        match self.held(register) {
             Value::Of(space) => Some(space),
             _ => None,
         }
     }
 
-    /// The registers that are of a space.
-    pub(crate) fn registers(&self) -> HashSet<&'t str> {
-        let of_space =
-            |(&name, value): (&&'t str, &Value)| matches!(value, Value::Of(_)).then_some(name);
-        self.values.iter().filter_map(of_space).collect()
+    /// The space that the operand is of, if it is a register.
+    pub(crate) fn space_of(&self, operand: Operand) -> Option<Space> {
+        self.space(operand.register()?)
     }
 
-    fn lower(&mut self, name: &'t str, value: Value) -> bool {
-        let old = self.value(name);
-        let new = old.meet(value);
-        if new != old {
-            self.values.insert(name, new);
+    /// Sets the registers that instructions write to undecided, and those that no other could stand for to mixed.
+    fn find_defined(&mut self, definition: Definition<'_>) {
+        for instruction in &definition.body.instructions {
+            for register in instruction.definitions() {
+                self.values[register.0 as usize].get_or_insert(Value::Undecided);
+            }
+            let mentioned = definition.mentions(instruction);
+            for register in instruction.uses() {
+                let is_it = |mention: &Mention| mention.operand.register() == Some(register);
+                let guards = instruction.guard.is_some_and(|it| it.register == register);
+                if !guards && !mentioned.iter().any(is_it) {
+                    self.values[register.0 as usize] = Some(Value::Mixed);
+                }
+            }
         }
+    }
+
+    fn lower(&mut self, register: Reg, value: Value) -> bool {
+        let held = &mut self.values[register.0 as usize];
+        let old = held.unwrap_or(Value::Undecided);
+        let new = old.meet(value);
+        *held = Some(new);
         new != old
     }
 
     /// What the instruction makes of what its operands hold.
-    fn result(&self, instruction: &Instruction<'t>) -> Value {
-        let operand = |index: usize| {
-            let operand = instruction.operands.get(index);
-            operand.map_or(Value::Plain, |operand| self.value(operand))
-        };
-        match derivation(instruction) {
-            Some(Derivation::Copy) => operand(1),
-            Some(Derivation::Either) => operand(1).meet(operand(2)),
-            Some(Derivation::Sum) => sum(operand(1), operand(2)),
-            Some(Derivation::Difference) => difference(operand(1), operand(2)),
-            Some(Derivation::Mask) => mask(operand(1), instruction),
-            Some(Derivation::Product) => operand(3),
-            None if converts_from_space(instruction) => Value::Mixed,
+    fn result(&self, instruction: &Instruction) -> Value {
+        match derivation(&instruction.operation) {
+            Some(Derivation::Copy(a)) => self.value(a),
+            Some(Derivation::Either(a, b)) => self.value(a).meet(self.value(b)),
+            Some(Derivation::Sum(a, b)) => sum(self.value(a), self.value(b)),
+            Some(Derivation::Difference(a, b)) => difference(self.value(a), self.value(b)),
+            Some(Derivation::Mask(a, by)) => mask(self.value(a), by),
+            Some(Derivation::Product(address)) => self.value(address),
+            None if converts_from_space(&instruction.operation) => Value::Mixed,
             None => Value::Plain,
         }
     }
 }
 
-/// How an instruction makes an address from an address.
+/// How an instruction makes an address from an address, and of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Derivation {
-    Copy,
+    Copy(Operand),
     /// One of the two operands.
-    Either,
+    Either(Operand, Operand),
     /// Address and offset, in any order. `or` where the compiler knows that no carry occurs.
-    Sum,
+    Sum(Operand, Operand),
     /// Address less offset, or the distance of two addresses.
-    Difference,
+    Difference(Operand, Operand),
     /// Address rounded down.
-    Mask,
+    Mask(Operand, Operand),
     /// Address after a product.
-    Product,
+    Product(Operand),
 }
 
-pub(super) fn derivation(instruction: &Instruction<'_>) -> Option<Derivation> {
-    match instruction.opcode {
-        "mov.b64" | "mov.u64" | "mov.s64" => Some(Derivation::Copy),
-        "selp.b64" | "selp.u64" | "selp.s64" => Some(Derivation::Either),
-        "add.s64" | "add.u64" | "or.b64" => Some(Derivation::Sum),
-        "sub.s64" | "sub.u64" => Some(Derivation::Difference),
-        "and.b64" => Some(Derivation::Mask),
-        "mad.lo.s64" | "mad.lo.u64" | "mad.wide.u32" | "mad.wide.s32" => Some(Derivation::Product),
+pub(super) fn derivation(operation: &Operation) -> Option<Derivation> {
+    match operation {
+        Operation::Mov(it) if is_address(it.ty) => Some(Derivation::Copy(it.a)),
+        Operation::Selp(it) if is_address(it.ty) => Some(Derivation::Either(it.a, it.b)),
+        Operation::IntegerAdd(it) if is_plain_sum(it) => Some(Derivation::Sum(it.a, it.b)),
+        Operation::IntegerSub(it) if is_plain_sum(it) => Some(Derivation::Difference(it.a, it.b)),
+        Operation::Or(Binary {
+            ty: Type::B64,
+            a,
+            b,
+            ..
+        }) => Some(Derivation::Sum(*a, *b)),
+        Operation::And(Binary {
+            ty: Type::B64,
+            a,
+            b,
+            ..
+        }) => Some(Derivation::Mask(*a, *b)),
+        Operation::IntegerMad(it) if is_plain_product(it) => Some(Derivation::Product(it.c)),
         _ => None,
     }
 }
 
-/// The operands that keep their window address in an instruction whose result is of a space. The
+fn is_address(ty: Type) -> bool {
+    matches!(ty, Type::B64 | Type::U64 | Type::S64)
+}
+
+fn is_plain_sum(it: &IntegerSum) -> bool {
+    is_address(it.ty) && !it.saturate && !it.carry_in && !it.carry_out
+}
+
+/// Whether it is a sum of 64 bits, of which the product is one summand.
+fn is_plain_product(it: &IntegerMad) -> bool {
+    let is_wide = match it.half {
+        Half::Lo => is_address(it.ty),
+        Half::Wide => matches!(it.ty, Type::U32 | Type::S32),
+        Half::Hi => false,
+    };
+    is_wide && !it.saturate && !it.carry_in && !it.carry_out
+}
+
+/// Which of the operands that it reads keep their window address in an instruction whose result is of a space. The
 /// others are values like any.
-pub(crate) fn address_operands(instruction: &Instruction<'_>) -> &'static [usize] {
-    match derivation(instruction) {
-        Some(Derivation::Copy | Derivation::Mask) => &[1],
-        Some(Derivation::Either | Derivation::Sum) => &[1, 2],
-        Some(Derivation::Difference) => &[1],
-        Some(Derivation::Product) => &[3],
+pub(crate) fn address_operands(operation: &Operation) -> &'static [usize] {
+    match derivation(operation) {
+        Some(Derivation::Copy(_) | Derivation::Mask(..)) => &[0],
+        Some(Derivation::Either(..) | Derivation::Sum(..)) => &[0, 1],
+        Some(Derivation::Difference(..)) => &[0],
+        Some(Derivation::Product(_)) => &[2],
         None => &[],
     }
 }
 
-/// Whether the instruction gives the same result for two addresses of one space, be they generic or
-/// not: comparing them, and taking their distance.
-pub(crate) fn is_relative(instruction: &Instruction<'_>) -> bool {
-    let compares = instruction.base() == "setp" && instruction.opcode.ends_with("64");
-    compares || derivation(instruction) == Some(Derivation::Difference)
+/// Two operands for which the instruction gives the same result, be they generic addresses or not, if both are of
+/// one space: it compares them, or takes their distance.
+pub(crate) fn relative(operation: &Operation) -> Option<[Operand; 2]> {
+    match operation {
+        Operation::Setp(it) if it.ty.bytes() == 8 => Some([it.a, it.b]),
+        _ => match derivation(operation)? {
+            Derivation::Difference(a, b) => Some([a, b]),
+            _ => None,
+        },
+    }
 }
 
 fn sum(one: Value, two: Value) -> Value {
@@ -238,7 +291,7 @@ fn difference(from: Value, less: Value) -> Value {
 
 /// An address rounded down by a constant is one still. The window and the generic addresses differ
 /// by a multiple of every alignment that is taken for one here.
-fn mask(value: Value, instruction: &Instruction<'_>) -> Value {
+fn mask(value: Value, by: Operand) -> Value {
     let Some(space) = value.space_or_null() else {
         return value;
     };
@@ -246,56 +299,64 @@ fn mask(value: Value, instruction: &Instruction<'_>) -> Value {
         Space::Shared => 1 << 16,
         Space::Constant => 1 << 8,
     };
-    let by = instruction.operands.get(2);
-    match by.and_then(|by| by.parse::<i64>().ok()) {
-        Some(by) if by >= 0 => Value::Plain,
-        Some(by) if by >= -coarsest => value,
+    match by {
+        Operand::Immediate(by) if by as i64 >= 0 => Value::Plain,
+        Operand::Immediate(by) if by as i64 >= -coarsest => value,
         _ => Value::Mixed,
     }
 }
 
 /// A generic address of a space that is not written as an [`Origin`] is.
-fn converts_from_space(instruction: &Instruction<'_>) -> bool {
-    ["cvta.shared", "cvta.const"]
-        .iter()
-        .any(|opcode| instruction.opcode.starts_with(opcode))
+fn converts_from_space(operation: &Operation) -> bool {
+    use ::ptx::Space::{Const, Shared, SharedCluster};
+    matches!(operation, Operation::Cvta(it) if it.direction == CvtaDirection::ToGeneric
+        && matches!(it.space, Shared | SharedCluster | Const))
 }
 
-fn origins(body: &Body<'_>) -> Vec<Origin> {
+/// The space from which a generic address is made.
+fn space_converted(cvta: &Cvta) -> Option<Space> {
+    match (cvta.direction, cvta.space) {
+        (CvtaDirection::ToGeneric, ::ptx::Space::Shared) => Some(Space::Shared),
+        (CvtaDirection::ToGeneric, ::ptx::Space::Const) => Some(Space::Constant),
+        _ => None,
+    }
+}
+
+fn origins(body: &Body) -> Vec<Origin> {
+    let labelled: HashSet<usize> = body
+        .labels
+        .iter()
+        .map(|label| label.position as usize)
+        .collect();
     let pairs = body.instructions.windows(2).enumerate();
     pairs
         .filter_map(|(instruction, pair)| {
-            let parted = body.labelled.contains(&(instruction + 1));
+            let parted = labelled.contains(&(instruction + 1));
             let space = origin(&pair[0], &pair[1]).filter(|_| !parted)?;
             Some(Origin { instruction, space })
         })
         .collect()
 }
 
-fn origin(take: &Instruction<'_>, convert: &Instruction<'_>) -> Option<Space> {
-    let space = match convert.opcode {
-        "cvta.shared.u64" => Space::Shared,
-        "cvta.const.u64" => Space::Constant,
-        _ => return None,
-    };
-    let (&[register, symbol], &[result, source]) = (&take.operands[..], &convert.operands[..])
+fn origin(take: &Instruction, convert: &Instruction) -> Option<Space> {
+    let (Operation::Mov(taken), Operation::Cvta(converted)) = (&take.operation, &convert.operation)
     else {
         return None;
     };
-    let written_so = take.opcode == "mov.u64"
+    let written_so = taken.ty == Type::U64
+        && converted.ty == Type::U64
         && take.guard.is_none()
         && convert.guard.is_none()
-        && register == result
-        && register == source
-        && register.starts_with('%')
-        && symbol.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
-    written_so.then_some(space)
+        && matches!(taken.a, Operand::Symbol { .. })
+        && converted.d == taken.d
+        && converted.a == Operand::Register(taken.d);
+    space_converted(converted).filter(|_| written_so)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::body;
-    use super::super::scanner::Scanner;
+    use super::super::lints::testing;
+    use super::super::source::Source;
     use super::*;
 
     const SHARED: &str = "mov.u64 %rd1, __shared_a__4_64; cvta.shared.u64 %rd1, %rd1;";
@@ -304,9 +365,14 @@ mod tests {
 
     /// What `%rd9` holds after the instructions.
     fn value_after(text: &str) -> Value {
-        let text = format!("{SHARED} {CONSTANT} {OTHER} {text} ret; }}");
-        let body = body::parse(&mut Scanner::new(&text)).expect("it ends");
-        Spaces::of(&body).value("%rd9")
+        let text = testing::module(&format!(
+            ".entry k(.param .b64 k_param_0) {{ {SHARED} {CONSTANT} {OTHER} {text} ret; }}"
+        ));
+        let source = Source::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let definition = source.definitions().next().expect("a body");
+        let mut registers = definition.body.registers.iter();
+        let register = registers.position(|one| one.name == "%rd9");
+        Spaces::of(definition).held(Reg(register.expect("it is named") as u32))
     }
 
     #[test]
@@ -379,6 +445,26 @@ mod tests {
         ] {
             assert_eq!(value_after(text), Value::Plain, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_unknown_may_have_written_all_that_it_names() {
+        for text in [
+            "mov.b64 %rd9, %rd1; conjure.b64 %rd9;",
+            "mov.b64 %rd9, %rd1; @%p1 conjure.b64 {%rd3, %rd9}, [%rd4];",
+            "mov.b64 %rd9, %rd1; bar.warp.conjure [%rd9];",
+            "conjure.b64 [%rd1]; mov.b64 %rd9, %rd1;",
+        ] {
+            assert_eq!(value_after(text), Value::Mixed, "{text}");
+        }
+        let apart = "mov.b64 %rd9, %rd1; conjure.b64 %rd3;";
+        assert_eq!(value_after(apart), Value::Of(Space::Shared));
+    }
+
+    #[test]
+    fn halves_of_an_address_are_numbers() {
+        let text = "mov.b64 {%r1, %r2}, %rd1; mov.b64 %rd9, {%r1, %r2};";
+        assert_eq!(value_after(text), Value::Plain);
     }
 
     #[test]

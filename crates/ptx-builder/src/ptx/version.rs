@@ -1,9 +1,11 @@
 //! The version of PTX that a module names.
 
+use super::source::Source;
+
 /// The text, with the version that its instructions need where LLVM wrote an older one: it goes by the architecture, and
 /// inline assembly may be newer.
 pub(super) fn raised(text: String) -> String {
-    let Ok(module) = ::ptx::parse_undeclared(&text) else {
+    let Ok(Source { module, .. }) = Source::parse(&text) else {
         return text;
     };
     let (major, minor) = module.needed_version(&text);

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use ::ptx::Operation;
 
 use super::{KernelResources, Report};
+use crate::ptx;
 use crate::ptx::lints::{Finding, Levels, Lint};
-use crate::ptx::{self, ParseError};
 
 /// Notes the losses that `ptxas -v` reports, each with the function that it was in:
 ///
@@ -56,23 +56,16 @@ fn users_of_warpgroups(text: &str) -> HashSet<String> {
 }
 
 /// The losses that are not allowed, with the kernel's place.
-///
-/// # Errors
-/// The text does not read as PTX.
-pub(super) fn check(
-    report: &Report,
-    ptx: &str,
-    levels: &Levels,
-) -> Result<Vec<Finding>, ParseError> {
+pub(super) fn check(report: &Report, ptx: &str, levels: &Levels) -> Vec<Finding> {
     let lint = Lint::TensorCoreLoss;
     let lossy = report
         .kernels
         .iter()
         .filter(|kernel| !kernel.losses.is_empty());
     let (Some(severity), Some(_)) = (levels.severity(lint), lossy.clone().next()) else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let descriptions = ptx::descriptions(ptx)?;
+    let descriptions = ptx::descriptions(ptx);
     let findings = lossy.filter_map(|kernel| {
         let described = descriptions.iter().find(|one| one.name == kernel.name);
         if described.is_some_and(|one| one.allowed.iter().any(|name| name == lint.name())) {
@@ -86,7 +79,7 @@ pub(super) fn check(
             message: message(&kernel.losses),
         })
     });
-    Ok(findings.collect())
+    findings.collect()
 }
 
 fn message(losses: &[String]) -> String {
@@ -202,7 +195,7 @@ ptxas info    : Used 255 registers
 
     #[test]
     fn losses_are_refused_unless_the_kernel_or_the_build_allows_them() {
-        let found = check(&report(), PTX, &Levels::default()).expect("PTX");
+        let found = check(&report(), PTX, &Levels::default());
         let kernels: Vec<&str> = found.iter().map(|one| one.kernel.as_str()).collect();
         assert_eq!(kernels, ["local", "spilling", "unbound"]);
         assert!(found.iter().all(|one| one.severity == Severity::Error));
@@ -210,6 +203,6 @@ ptxas info    : Used 255 registers
         assert!(found[0].to_string().starts_with(start), "{}", found[0]);
         let mut levels = Levels::default();
         levels.set(Lint::TensorCoreLoss, Level::Allow);
-        assert_eq!(check(&report(), PTX, &levels).expect("PTX"), []);
+        assert_eq!(check(&report(), PTX, &levels), []);
     }
 }

@@ -112,6 +112,20 @@ fn an_index_checked_in_a_loop() {
 }
 
 #[test]
+fn a_remainder_of_floats_by_the_operator() {
+    assert_found(
+        Lint::InexactRemainder,
+        4,
+        "#[kernel] pub unsafe fn faulty(x: &[f32; 2], y: *mut f32) {
+    unsafe { *y = x[0] % x[1] };
+}",
+        "#[kernel] pub unsafe fn clean(x: &[f32; 2], y: *mut f32) {
+    unsafe { *y = x[0].rem_euclid(x[1]) };
+}",
+    );
+}
+
+#[test]
 fn the_address_of_what_stands_in_for_shared_memory() {
     let kernel = "#[address_space(shared)] static mut TILE: [f32; 64] = [0.0; 64];
 #[kernel] pub unsafe fn NAME(y: *mut f32) {

@@ -5,6 +5,7 @@
 
 mod arches;
 mod build;
+mod checkouts;
 mod hopper;
 mod lints;
 mod machine_code;

@@ -12,12 +12,18 @@ use crate::{
 impl<'a> Parser<'a> {
     /// `{ ... }`. The scope of the parameters is open.
     pub(super) fn body(&mut self, id: FunctionId) -> Result<()> {
+        let begin = self.begin;
         self.expect(b'{')?;
         // A scope of its own: a register may be called like a parameter.
         self.local.open_scope();
         while self.local.depth() > 1 {
-            self.statement(id)?;
+            if self.spans.is_some() {
+                self.statement_or_text(id)?;
+            } else {
+                self.statement(id)?;
+            }
         }
+        self.note_body(begin);
         self.local.close_scope()?;
         let (body, lines) = std::mem::take(&mut self.local).finish();
         self.names.want(id.0 as usize, lines);
@@ -25,7 +31,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn statement(&mut self, id: FunctionId) -> Result<()> {
+    pub(super) fn statement(&mut self, id: FunctionId) -> Result<()> {
+        self.directive_begin = self.begin;
         match self.token {
             Token::Word(word) => {
                 if self.labelled()? {
@@ -199,7 +206,7 @@ impl<'a> Parser<'a> {
         let begin = self.begin;
         self.advance()?;
         let negated = self.eat(b'!')?;
-        let register = self.reg()?;
+        let register = self.any_register()?;
         self.instruction(begin, Some(Guard { register, negated }))
     }
 

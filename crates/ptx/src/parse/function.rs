@@ -30,6 +30,7 @@ impl<'a> Parser<'a> {
         let (line, begin) = (self.line, self.begin);
         let name = self.word("the name of a function")?;
         let (parameters, names) = self.optional_parameters()?;
+        let directives_at = self.end;
         self.directives(&mut directives)?;
         let function = Function {
             name: name.to_owned(),
@@ -48,6 +49,7 @@ impl<'a> Parser<'a> {
             return Err(self.expected(&format!("`;` or the body of `{name}`")));
         }
         let id = self.declare_function(name, begin, function, defined)?;
+        self.note_function(id, directives_at);
         if !defined {
             return Ok(());
         }

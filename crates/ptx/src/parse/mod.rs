@@ -12,10 +12,11 @@ mod opcode;
 mod operand;
 mod read;
 mod scope;
+mod spans;
 mod special;
 mod variable;
 
-use crate::{Module, ParseError};
+use crate::{Module, ParseError, Spans};
 use lexer::{Lexer, Token};
 use scope::{Globals, Local};
 
@@ -42,7 +43,7 @@ use scope::{Globals, Local};
 /// # Errors
 /// The first place that is no PTX, or none that is known here; or else the first that `ptxas` refuses ([`crate::check`]).
 pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
-    let module = parse_with(source, Undeclared::Refused)?;
+    let (module, _) = parse_with(source, Undeclared::Refused, None)?;
     match crate::check(&module, source).into_iter().next() {
         None => Ok(module),
         Some(refused) => Err(refused),
@@ -68,14 +69,46 @@ pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
 /// # Errors
 /// The first place that is no PTX, or none that is known here.
 pub fn parse_undeclared(source: &str) -> std::result::Result<Module, ParseError> {
-    parse_with(source, Undeclared::External)
+    parse_with(source, Undeclared::External, None).map(|(module, _)| module)
 }
 
-fn parse_with(source: &str, undeclared: Undeclared) -> std::result::Result<Module, ParseError> {
+/// Parses a compiler's text as [`parse_undeclared`], and tells where its parts lie in it, for who changes them there.
+///
+/// A statement of a body that is not known is kept: it is an [`Operation::Other`](crate::Operation::Other) of all that
+/// it names, which counts as read and written, and stands in [`Spans::unknown`].
+///
+/// ```
+/// let text = ".version 8.7 .target sm_90 .address_size 64
+///     .entry k() { .reg .b64 %rd<3>; add.s64 %rd1, %rd2, 8; conjure.b64 %rd1; ret; }";
+/// let (module, spans) = ptx::parse_with_spans(text)?;
+/// let body = module.functions[0].body.as_ref().ok_or("no body")?;
+/// let operands = spans.functions[0].mentions(&body.instructions[0]);
+/// let texts: Vec<&str> = operands
+///     .iter()
+///     .map(|it| &text[it.span.start as usize..it.span.end as usize])
+///     .collect();
+/// assert_eq!(texts, ["%rd1", "%rd2", "8"]);
+/// assert_eq!(spans.unknown[0].error.message, "unknown instruction `conjure`");
+/// assert_eq!(body.instructions[1].text(text), "conjure.b64 %rd1;");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first place outside bodies that is no PTX, or none that is known here; in a body, a statement without an end.
+pub fn parse_with_spans(source: &str) -> std::result::Result<(Module, Spans), ParseError> {
+    let (module, spans) = parse_with(source, Undeclared::External, Some(Spans::default()))?;
+    Ok((module, spans.unwrap_or_default()))
+}
+
+fn parse_with(
+    source: &str,
+    undeclared: Undeclared,
+    spans: Option<Spans>,
+) -> std::result::Result<(Module, Option<Spans>), ParseError> {
     if u32::try_from(source.len()).is_err() {
         return Err(Fail::at(0, "a text of more than 4 GiB").locate(source));
     }
-    Parser::new(source, undeclared)
+    Parser::new(source, undeclared, spans)
         .and_then(Parser::module)
         .map_err(|fail| fail.locate(source))
 }
@@ -130,10 +163,14 @@ pub(crate) struct Parser<'a> {
     local: Local<'a>,
     names: location::Names<'a>,
     undeclared: Undeclared,
+    /// Where the parts lie, if it is asked for.
+    spans: Option<Spans>,
+    /// Where the directive of the module, or the statement of a body, begins that is being parsed.
+    directive_begin: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str, undeclared: Undeclared) -> Result<Self> {
+    fn new(source: &'a str, undeclared: Undeclared, spans: Option<Spans>) -> Result<Self> {
         let mut parser = Self {
             source,
             lexer: Lexer::new(source),
@@ -146,6 +183,8 @@ impl<'a> Parser<'a> {
             local: Local::default(),
             names: location::Names::default(),
             undeclared,
+            spans,
+            directive_begin: 0,
         };
         parser.advance()?;
         Ok(parser)

@@ -2,7 +2,9 @@
 
 use super::lexer::Token;
 use super::{Fail, Parser, Result};
-use crate::{ArchFeatures, FunctionId, FunctionKind, Linkage, Module, Space, Symbol, Target};
+use crate::{
+    ArchFeatures, FunctionId, FunctionKind, Linkage, Module, Space, Spans, Symbol, Target,
+};
 
 pub(super) const fn empty() -> Module {
     Module {
@@ -22,7 +24,7 @@ pub(super) const fn empty() -> Module {
 
 impl Parser<'_> {
     /// The whole text.
-    pub(super) fn module(mut self) -> Result<Module> {
+    pub(super) fn module(mut self) -> Result<(Module, Option<Spans>)> {
         if self.token != Token::Dotted("version") {
             return Err(self.expected("`.version`, which begins each module"));
         }
@@ -33,10 +35,11 @@ impl Parser<'_> {
             return Err(self.expected("`.target`"));
         }
         self.name_locations();
-        Ok(self.module)
+        Ok((self.module, self.spans))
     }
 
     fn directive(&mut self) -> Result<()> {
+        self.directive_begin = self.begin;
         let name = match self.token {
             Token::Dotted(name) => name,
             Token::Sign(b'@') => return self.skip_dwarf(),
@@ -49,6 +52,9 @@ impl Parser<'_> {
             "address_size" => {
                 self.advance()?;
                 self.module.address_size = self.count32("32 or 64")?;
+                if let Some(spans) = &mut self.spans {
+                    spans.head_end = self.end as u32;
+                }
                 Ok(())
             }
             "file" => self.advance().and_then(|_| self.file()),

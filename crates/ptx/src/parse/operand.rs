@@ -4,11 +4,19 @@ use super::lexer::{Lexer, Token};
 use super::scope::Name;
 use super::special;
 use super::{Fail, Parser, Result};
-use crate::{Address, Base, Kind, Operand, Predicate, Reg, Type};
+use crate::{Access, Address, Base, Kind, Operand, Predicate, Reg, Type};
 
 impl<'a> Parser<'a> {
-    /// A register.
+    /// A register that is written.
     pub(super) fn reg(&mut self) -> Result<Reg> {
+        let begin = self.begin;
+        let register = self.any_register()?;
+        self.mention(begin, Access::Define, Operand::Register(register));
+        Ok(register)
+    }
+
+    /// A register.
+    pub(super) fn any_register(&mut self) -> Result<Reg> {
         let begin = self.begin;
         let name = self.word("a register")?;
         match self.lookup(name) {
@@ -57,8 +65,15 @@ impl<'a> Parser<'a> {
         Ok((first, second))
     }
 
-    /// A value of this type.
+    /// A value of this type that is read.
     pub(super) fn operand(&mut self, ty: Type) -> Result<Operand> {
+        let begin = self.begin;
+        let operand = self.value_of(ty)?;
+        self.mention(begin, Access::Use, operand);
+        Ok(operand)
+    }
+
+    fn value_of(&mut self, ty: Type) -> Result<Operand> {
         let Token::Word(name) = self.token else {
             return self.immediate(ty);
         };
@@ -230,6 +245,12 @@ impl<'a> Parser<'a> {
             Some(_) => return Err(Fail::at(begin, format!("`{name}` is no address"))),
             None => Base::Symbol(self.undeclared(name, begin)?),
         };
+        let operand = match base {
+            Base::Register(register) => Operand::Register(register),
+            Base::Symbol(symbol) => Operand::Symbol { symbol, offset: 0 },
+            Base::Absolute => Operand::Immediate(0),
+        };
+        self.mention(begin, Access::Use, operand);
         Ok(Address {
             base,
             offset: self.addend()?,

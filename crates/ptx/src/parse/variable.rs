@@ -13,16 +13,15 @@ const LARGEST: u64 = 1 << 28;
 impl<'a> Parser<'a> {
     /// The names of a declaration, up to its semicolon; the space is taken.
     pub(super) fn variables(&mut self, space: Space, linkage: Linkage) -> Result<()> {
+        let space_end = self.end;
         let kind = self.kind()?;
-        loop {
-            self.variable(space, linkage, &kind)?;
-            if !self.eat(b',')? {
-                return self.expect(b';');
-            }
-        }
+        let variables = self.list(|parser| parser.variable(space, linkage, &kind))?;
+        self.expect(b';')?;
+        self.note_variables(space_end, variables);
+        Ok(())
     }
 
-    fn variable(&mut self, space: Space, linkage: Linkage, kind: &Kind) -> Result<()> {
+    fn variable(&mut self, space: Space, linkage: Linkage, kind: &Kind) -> Result<Symbol> {
         let line = self.line;
         let begin = self.begin;
         let name = self.word("the name of a variable")?;
@@ -41,7 +40,7 @@ impl<'a> Parser<'a> {
             managed: kind.managed,
             line,
         };
-        let slot = self.declare_variable(&variable, name, begin)?;
+        let (symbol, replace) = self.declare_variable(&variable, name, begin)?;
         if self.eat(b'=')? {
             variable.initial = self.initial(kind.ty, element, &mut dimensions, open)?;
         }
@@ -58,19 +57,15 @@ impl<'a> Parser<'a> {
         variable.bytes = size(element, &dimensions)
             .ok_or_else(|| Fail::at(begin, format!("`{name}` is too large")))?;
         variable.dimensions = dimensions;
-        let Some((slot, replace)) = slot else {
-            return Ok(());
-        };
-        if replace {
-            let place = if self.is_of_body(space) {
-                &mut self.local.body.variables
-            } else {
+        match symbol {
+            Symbol::Body(slot) => self.local.body.variables[slot as usize] = variable,
+            Symbol::Module(slot) if replace => {
                 variable.name = self.name_in_module(name);
-                &mut self.module.variables
-            };
-            place[slot] = variable;
+                self.module.variables[slot as usize] = variable;
+            }
+            _ => {}
         }
-        Ok(())
+        Ok(symbol)
     }
 
     /// Whether a variable that is declared here is made anew for each call, or for each block.
@@ -88,36 +83,31 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Makes the name known before its first value, which may name it. Returns where it goes, and
-    /// whether it replaces what is there.
+    /// Makes the name known before its first value, which may name it. Returns what it stands for, and
+    /// whether this declaration replaces what is there.
     fn declare_variable(
         &mut self,
         variable: &Variable,
         name: &'a str,
         begin: usize,
-    ) -> Result<Option<(usize, bool)>> {
+    ) -> Result<(Symbol, bool)> {
         let twice = || Fail::at(begin, format!("`{name}` is declared twice"));
         if self.local.depth() > 0 && !self.is_of_body(variable.space) {
             // One for the module's whole life, whose name the braces keep to themselves.
-            let slot = self.module.variables.len();
-            let symbol = Symbol::Module(slot as u32);
+            let symbol = Symbol::Module(self.module.variables.len() as u32);
             if name != "_" && !self.local.declare(name, Name::Symbol(symbol)) {
                 return Err(twice());
             }
             self.module.variables.push(variable.clone());
-            return Ok(Some((slot, true)));
+            return Ok((symbol, true));
         }
         if self.local.depth() > 0 {
-            let slot = self.local.body.variables.len();
-            if name != "_"
-                && !self
-                    .local
-                    .declare(name, Name::Symbol(Symbol::Body(slot as u32)))
-            {
+            let symbol = Symbol::Body(self.local.body.variables.len() as u32);
+            if name != "_" && !self.local.declare(name, Name::Symbol(symbol)) {
                 return Err(twice());
             }
             self.local.body.variables.push(variable.clone());
-            return Ok(Some((slot, true)));
+            return Ok((symbol, true));
         }
         if let Some(&known) = self.globals.names.get(name) {
             let Symbol::Module(slot) = known else {
@@ -128,12 +118,12 @@ impl<'a> Parser<'a> {
             if !replace && !declared_only(variable.linkage) {
                 return Err(twice());
             }
-            return Ok(Some((slot as usize, replace)));
+            return Ok((known, replace));
         }
-        let slot = self.module.variables.len();
-        self.globals.names.insert(name, Symbol::Module(slot as u32));
+        let symbol = Symbol::Module(self.module.variables.len() as u32);
+        self.globals.names.insert(name, symbol);
         self.module.variables.push(variable.clone());
-        Ok(Some((slot, true)))
+        Ok((symbol, true))
     }
 
     fn initial(

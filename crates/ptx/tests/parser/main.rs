@@ -7,3 +7,4 @@ mod families;
 mod module;
 mod page;
 mod robust;
+mod spans;

@@ -75,7 +75,13 @@ fn changed_texts() {
         let rounds = if name.starts_with("isa") { 3000 } else { 150 };
         for _ in 0..rounds {
             all += 1;
-            failed += usize::from(ptx::parse(&mutate(short, &mut random)).is_err());
+            let text = mutate(short, &mut random);
+            failed += usize::from(ptx::parse(&text).is_err());
+            let kept = ptx::parse_with_spans(&text);
+            if let Ok(known) = ptx::parse_undeclared(&text) {
+                let (module, spans) = kept.expect("it is known");
+                assert!(module == known && spans.unknown.is_empty(), "{text}");
+            }
         }
     }
     assert!(

@@ -21,11 +21,12 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: [(&str, &str); 11] = templates! {
+const TEMPLATES: [(&str, &str); 12] = templates! {
     "Cargo.toml" = "template/Cargo.toml.template";
     "rust-toolchain.toml" = "../../../../rust-toolchain.toml";
     "README.md" = "template/README.md";
     ".gitignore" = "template/gitignore";
+    ".cargo/config.toml" = "template/config.toml";
     "build.rs" = "template/build.rs";
     "src/lib.rs" = "template/src/lib.rs";
     "src/main.rs" = "template/src/main.rs";

@@ -7,6 +7,7 @@ mod generic_access;
 mod panics;
 mod parameters;
 mod refused;
+mod remainder;
 mod stack;
 mod stand_in;
 #[cfg(test)]
@@ -23,8 +24,9 @@ use super::calls::Calls;
 use super::flow::Flow;
 use super::kernels::Description;
 use super::places::{Place, Sources};
+use super::source::Source;
 pub(crate) use refused::{by_assembler, by_parser};
-pub(crate) use unread::unread;
+pub(crate) use unread::{unknown, unread};
 
 macro_rules! lints {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $level:ident, $check:path;)*) => {
@@ -92,6 +94,8 @@ lints! {
     LocalMemory = "local-memory", Warn, stack::check;
     /// A check in a loop that panics, such as that of an index.
     PanicInLoop = "panic-in-loop", Warn, panics::check;
+    /// `%` of floats, which the compiler makes of the rounded quotient.
+    InexactRemainder = "inexact-remainder", Warn, remainder::check;
     /// What keeps tensor cores waiting, as `ptxas` finds it: `wgmma` one after the other, `setmaxnreg` that is ignored,
     /// local memory beside either. Without `ptxas` nothing is found.
     TensorCoreLoss = "tensor-core-loss", Deny, in_machine_code;
@@ -245,20 +249,19 @@ struct Defined<'a> {
 
 impl<'a> Subject<'a> {
     pub(crate) fn new(
-        text: &'a str,
-        module: &'a Module,
+        source: &'a Source<'_>,
         left_generic: &'a HashSet<u32>,
         descriptions: &'a [Description],
         options: &'a Options,
     ) -> Self {
         Subject {
-            text,
-            module,
+            text: source.text,
+            module: &source.module,
             left_generic,
             descriptions,
             sources: &options.sources,
             compiler: options.compiler,
-            calls: Calls::new(module),
+            calls: Calls::new(&source.module),
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::calls::Calls;
 use super::super::places::{Place, Sources};
 use super::{Finding, Levels, Lint, Report, allows, readable};
 use crate::assembler::Complaint;
-use crate::ptx::{self, ParseError};
+use crate::ptx;
 
 /// A module that is refused, and where its lines come from.
 struct Refused<'m> {
@@ -17,17 +17,10 @@ struct Refused<'m> {
 }
 
 /// Returns what the parser refuses of a finished text.
-///
-/// # Errors
-/// The text does not read as PTX at all.
-pub(crate) fn by_parser(
-    text: &str,
-    sources: &Sources,
-    levels: &Levels,
-) -> Result<Vec<Finding>, ParseError> {
+pub(crate) fn by_parser(text: &str, sources: &Sources, levels: &Levels) -> Vec<Finding> {
     // What cannot be read is another lint's.
     let Ok(module) = ::ptx::parse_undeclared(text) else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let complaints: Vec<Complaint> = ::ptx::check(&module, text)
         .into_iter()
@@ -41,15 +34,12 @@ pub(crate) fn by_parser(
 }
 
 /// Returns what `ptxas` refuses.
-///
-/// # Errors
-/// The text does not read as PTX at all.
 pub(crate) fn by_assembler(
     complaints: &[Complaint],
     text: &str,
     sources: &Sources,
     levels: &Levels,
-) -> Result<Vec<Finding>, ParseError> {
+) -> Vec<Finding> {
     findings("ptxas: ", complaints, text, sources, levels)
 }
 
@@ -59,12 +49,12 @@ fn findings(
     text: &str,
     sources: &Sources,
     levels: &Levels,
-) -> Result<Vec<Finding>, ParseError> {
+) -> Vec<Finding> {
     let lint = Lint::PtxasRefuses;
     let (Some(severity), false) = (levels.severity(lint), complaints.is_empty()) else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let descriptions = ptx::descriptions(text)?;
+    let descriptions = ptx::descriptions(text);
     let parsed = ::ptx::parse_undeclared(text).ok();
     let refused = parsed.as_ref().map(|module| Refused {
         text,
@@ -90,7 +80,7 @@ fn findings(
             found.push(finding);
         }
     }
-    Ok(found)
+    found
 }
 
 /// Of a text that is not understood.
@@ -200,8 +190,7 @@ ret;
         let found = match complaints {
             None => by_parser(text, sources, levels),
             Some(complaints) => by_assembler(complaints, text, sources, levels),
-        }
-        .expect("PTX");
+        };
         assert!(found.iter().all(|it| it.severity == Severity::Error));
         found.iter().map(ToString::to_string).collect()
     }

@@ -5,10 +5,11 @@ use ::ptx::Module;
 use super::super::{Options, Sources, process};
 use super::{Finding, Level, Levels, Lint};
 
-pub(super) const HEAD: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
+pub(crate) const HEAD: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
 
 /// The registers that the texts of tests use without declaring them.
-const REGISTERS: &str = ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<12>, %SP, %SPL;";
+pub(crate) const REGISTERS: &str =
+    ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<12>, %SP, %SPL;";
 
 /// File 1 is the kernel's, file 2 a library's.
 const FILES: &str = "
@@ -16,9 +17,14 @@ const FILES: &str = "
 .file 2 \"/w/std/src/lib.rs\"
 ";
 
+/// The text of a module of these functions.
+pub(crate) fn module(functions: &str) -> String {
+    format!("{HEAD}{}", with_registers(functions))
+}
+
 /// A module of these functions, parsed.
 pub(crate) fn parse(functions: &str) -> Module {
-    let text = format!("{HEAD}{}", with_registers(functions));
+    let text = module(functions);
     ::ptx::parse_undeclared(&text).unwrap_or_else(|error| panic!("{error} in:\n{text}"))
 }
 
@@ -73,12 +79,12 @@ pub(super) fn findings_by(compiler: (u32, u32), lint: Lint, module: &str) -> Vec
             Level::Allow
         }
     };
-    let text = format!("{HEAD}{}{FILES}", with_registers(module));
+    let text = format!("{}{FILES}", self::module(module));
     let options = Options {
         compiler,
         ..options(only)
     };
-    process(&text, &options).expect("PTX").findings
+    process(&text, &options).findings
 }
 
 /// The same, as the reader sees them.

@@ -1,25 +1,66 @@
 //! `unknown-ptx`
 
+use std::collections::BTreeMap;
+
 use ::ptx::ParseError;
 
 use super::super::kernels::Description;
-use super::super::parse::Module;
+use super::super::source::Source;
 use super::{Finding, Levels, Lint, Report, Subject, allows, readable};
 
-/// A module that was parsed has nothing of the kind: what has is [`unread`].
+/// A module of which all is known has nothing of the kind: [`unknown`] and [`unread`] tell of others.
 pub(super) fn check(_: &Subject<'_>) -> Vec<Report> {
     Vec::new()
 }
 
-/// What is said of a module that no other lint can look at, if it is not allowed.
+/// Returns what is said of a module that no other lint looks at, because of statements that are not known: of each
+/// function the first, if it is not allowed.
+pub(crate) fn unknown(
+    source: &Source<'_>,
+    descriptions: &[Description],
+    levels: &Levels,
+) -> Vec<Finding> {
+    let mut first = BTreeMap::new();
+    for unknown in &source.spans.unknown {
+        first.entry(unknown.function.0).or_insert(&unknown.error);
+    }
+    let found = first.into_iter().filter_map(|(function, error)| {
+        let kernel = readable(&source.module.functions[function as usize].name);
+        finding(
+            kernel,
+            error,
+            "no lint has looked at this PTX",
+            descriptions,
+            levels,
+        )
+    });
+    found.collect()
+}
+
+/// Returns what is said of a module that cannot be read.
 pub(crate) fn unread(
     error: &ParseError,
-    module: &Module<'_>,
+    descriptions: &[Description],
+    levels: &Levels,
+) -> Option<Finding> {
+    let untouched = "this PTX stays as the compiler wrote it, without launch bounds and shared memory, no lint has looked at it";
+    finding(
+        "of the module".to_owned(),
+        error,
+        untouched,
+        descriptions,
+        levels,
+    )
+}
+
+fn finding(
+    kernel: String,
+    error: &ParseError,
+    consequence: &str,
     descriptions: &[Description],
     levels: &Levels,
 ) -> Option<Finding> {
     let severity = levels.severity(Lint::UnknownPtx)?;
-    let kernel = function_at(error, module).map_or("of the module".to_owned(), readable);
     if allows(descriptions, &kernel, Lint::UnknownPtx) {
         return None;
     }
@@ -28,7 +69,7 @@ pub(crate) fn unread(
         place: described.map(|one| one.place.clone()),
         kernel,
         message: format!(
-            "Ridgepoint's parser does not know `{}` ({}), so no lint has looked at this PTX and no emulator executes \
+            "Ridgepoint's parser does not know `{}` ({}), so {consequence} and no emulator executes \
              it: write it in another way, or build without them with `.lint(Lint::UnknownPtx, Level::Warn)`",
             error.text, error.message
         ),
@@ -36,26 +77,11 @@ pub(crate) fn unread(
     Some(report.finding(Lint::UnknownPtx, severity))
 }
 
-/// The function that the line of the error lies in.
-fn function_at<'t>(error: &ParseError, module: &Module<'t>) -> Option<&'t str> {
-    let before = error.line as usize - 1;
-    let at: usize = module
-        .text
-        .split_inclusive('\n')
-        .take(before)
-        .map(str::len)
-        .sum();
-    let mut functions = module.functions.iter();
-    let around = functions.find(|function| {
-        let body = function.body.as_ref();
-        body.is_some_and(|body| body.start <= at && at < body.end)
-    })?;
-    Some(around.name)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings, lines};
+    use super::super::super::process;
+    use super::super::testing::{HEAD, findings, lines, options};
+    use super::super::{Level, Severity};
     use super::*;
 
     const UNKNOWN: &str =
@@ -81,5 +107,32 @@ ret; }";
         let allowed = UNKNOWN.replace("allow=", "allow=unknown-ptx");
         assert_eq!(findings(Lint::UnknownPtx, &allowed), []);
         assert_eq!(findings(Lint::UnknownPtx, ".entry k() { ret; }"), []);
+    }
+
+    #[test]
+    fn of_each_function_the_first_is_told() {
+        let text = UNKNOWN.replace("{ ret; }", "{ conjure.b64; conjure.b16 4; ret; }");
+        let lines = lines(Lint::UnknownPtx, &text);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        let start = "kernel other: unknown-ptx: Ridgepoint's parser does not know";
+        assert!(lines[0].starts_with(start), "{lines:?}");
+    }
+
+    #[test]
+    fn what_is_no_module_stays_as_it_is_and_is_told() {
+        let text = format!("{HEAD}.conjure TILE;\n.entry k() {{ ret; }}\n");
+        let mut options = options(|_| Level::Deny);
+        options.levels.set(Lint::UnknownPtx, Level::Warn);
+        let processed = process(&text, &options);
+        assert_eq!(processed.text, text);
+        let [finding] = &processed.findings[..] else {
+            panic!("one: {:?}", processed.findings);
+        };
+        assert_eq!(finding.severity, Severity::Warning);
+        let told = finding.to_string();
+        let start =
+            "kernel of the module: unknown-ptx: Ridgepoint's parser does not know `.conjure TILE;`";
+        assert!(told.starts_with(start), "{told}");
+        assert!(told.contains("stays as the compiler wrote it"), "{told}");
     }
 }

@@ -2,119 +2,125 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use ::ptx::{Base, Instruction, Ld, Operation, Space, Symbol, Type};
+
 use super::RECORD;
-use crate::ptx::body::Body;
-use crate::ptx::calls::Calls;
-use crate::ptx::instruction::Instruction;
-use crate::ptx::parse::{Function, Kind, Module};
+use crate::ptx::calls::{Calls, callee};
+use crate::ptx::frame::frame;
+use crate::ptx::source::{Definition, Source};
+
+/// The functions that can be put into others, by name.
+pub(super) type Panics<'s> = BTreeMap<&'s str, Panic<'s>>;
 
 /// A function that leads to the record and from which nothing returns.
-pub(super) struct Panic<'m, 't> {
-    pub(super) number: usize,
-    pub(super) function: &'m Function<'t>,
-    pub(super) body: &'m Body<'t>,
-    /// By number, the width of each parameter that it reads.
-    pub(super) parameters: BTreeMap<usize, &'t str>,
+pub(super) struct Panic<'s> {
+    pub(super) definition: Definition<'s>,
+    /// By number, the type of each parameter that it reads.
+    pub(super) parameters: BTreeMap<u32, Type>,
 }
 
-impl Panic<'_, '_> {
+impl<'s> Panic<'s> {
+    pub(super) fn name(&self) -> &'s str {
+        &self.definition.function.name
+    }
+
     pub(super) fn label(&self) -> String {
-        format!("$ptxstd_panic_{}", self.number)
+        format!("$ptxstd_panic_{}", self.definition.number)
     }
 
-    pub(super) fn register(&self, parameter: usize) -> String {
-        format!("%ptxstd_panic_{}_{parameter}", self.number)
+    pub(super) fn register(&self, parameter: u32) -> String {
+        format!("%ptxstd_panic_{}_{parameter}", self.definition.number)
     }
 }
 
-/// The functions of the module that can be put into others, by name. `parsed` is of the same text.
-pub(super) fn panics<'m, 't>(
-    module: &'m Module<'t>,
-    parsed: &::ptx::Module,
-) -> BTreeMap<&'t str, Panic<'m, 't>> {
-    let calls = Calls::new(parsed);
-    let never_returning = calls.never_returning(parsed);
-    let mut panics: BTreeMap<&'t str, Panic<'m, 't>> = BTreeMap::new();
-    for (number, function) in module.functions.iter().enumerate() {
-        if let Some(body) = &function.body
-            && never_returning.contains(function.name)
-            && let Some(parameters) = plain_parameters(function)
-        {
+/// The functions of the module that can be put into others.
+pub(super) fn panics<'s>(source: &'s Source<'_>) -> Panics<'s> {
+    let never_returning = Calls::new(&source.module).never_returning(&source.module);
+    let mut panics: Panics<'s> = source
+        .definitions()
+        .filter(|definition| never_returning.contains(definition.function.name.as_str()))
+        .filter_map(|definition| {
+            let parameters = plain_parameters(definition)?;
             let panic = Panic {
-                number,
-                function,
-                body,
+                definition,
                 parameters,
             };
-            panics.insert(function.name, panic);
-        }
-    }
+            Some((panic.name(), panic))
+        })
+        .collect();
     // A function that calls another stays one.
     loop {
-        let fits = |panic: &Panic<'_, '_>| {
-            let mut instructions = panic.body.instructions.iter();
-            instructions.all(|one| match one.callee() {
-                Some(callee) => callee != panic.function.name && panics.contains_key(callee),
-                None => true,
+        let fits = |panic: &Panic<'_>| {
+            let mut instructions = panic.definition.body.instructions.iter();
+            instructions.all(|one| match one.operation {
+                Operation::Call(_) => called(source, one)
+                    .is_some_and(|callee| callee != panic.name() && panics.contains_key(callee)),
+                _ => true,
             })
         };
         let Some(other) = panics.values().find(|panic| !fits(panic)) else {
             break;
         };
-        let name = other.function.name;
+        let name = other.name();
         panics.remove(name);
     }
-    let records = recording(&panics);
+    let records = recording(source, &panics);
     panics.retain(|name, _| records.contains(name));
     panics
 }
 
+/// The function that an instruction calls in any case.
+pub(super) fn called<'s>(source: &'s Source<'_>, instruction: &Instruction) -> Option<&'s str> {
+    let callee = callee(instruction).filter(|_| instruction.guard.is_none())?;
+    Some(&source.module.functions[callee].name)
+}
+
 /// The parameters that the function reads, if it does no more with them and each is a register wide.
-fn plain_parameters<'t>(function: &Function<'t>) -> Option<BTreeMap<usize, &'t str>> {
-    let body = function.body.as_ref()?;
-    let returns = function.linkage.contains('(');
-    if function.kind == Kind::Entry || returns || body.frame.is_some() {
+fn plain_parameters(definition: Definition<'_>) -> Option<BTreeMap<u32, Type>> {
+    let Definition { function, body, .. } = definition;
+    let is_entry = function.kind == ::ptx::FunctionKind::Entry;
+    if is_entry || !function.returns.is_empty() || frame(body).is_some() {
         return None;
     }
     let mut parameters = BTreeMap::new();
     for instruction in &body.instructions {
-        let mut sources = instruction.sources().into_iter();
-        if sources.any(|name| function.has_parameter(name)) {
-            let (number, width) = parameter_read(function, instruction)?;
+        let mut named = false;
+        instruction.visit_symbols(|symbol| named |= matches!(symbol, Symbol::Parameter(_)));
+        if named {
+            let (number, width) = parameter_read(instruction)?;
             parameters.insert(number, width);
         }
     }
     Some(parameters)
 }
 
-/// The number and the width of the parameter that the instruction loads.
-pub(super) fn parameter_read<'t>(
-    function: &Function<'t>,
-    instruction: &Instruction<'t>,
-) -> Option<(usize, &'t str)> {
-    let width = instruction.opcode.strip_prefix("ld.param.")?;
-    let name = instruction
-        .operands
-        .get(1)?
-        .strip_prefix('[')?
-        .strip_suffix(']')?;
-    let number = function.parameters.iter().position(|parameter| {
-        let declared = parameter.split_whitespace().last();
-        declared == Some(name)
-    })?;
-    matches!(width, "b32" | "b64").then_some((number, width))
+/// The number and the type of the parameter that the instruction loads into a register.
+pub(super) fn parameter_read(instruction: &Instruction) -> Option<(u32, Type)> {
+    let Operation::Ld(load) = &instruction.operation else {
+        return None;
+    };
+    let Ld { space, ty, d, .. } = &**load;
+    let Base::Symbol(Symbol::Parameter(number)) = load.address.base else {
+        return None;
+    };
+    let is_whole = load.address.offset == 0 && d.len() == 1 && instruction.guard.is_none();
+    let is_register_wide = matches!(ty, Type::B32 | Type::B64);
+    (*space == Space::Param && is_whole && is_register_wide).then_some((number, *ty))
 }
 
 /// Of the functions, those that lead to the record.
-fn recording<'t>(panics: &BTreeMap<&'t str, Panic<'_, 't>>) -> HashSet<&'t str> {
+fn recording<'s>(source: &'s Source<'_>, panics: &Panics<'s>) -> HashSet<&'s str> {
     let mut recording = HashSet::new();
     loop {
         let before = recording.len();
         for (&name, panic) in panics {
-            let leads = panic.body.instructions.iter().any(|one| {
-                let mut sources = one.sources().into_iter();
-                sources.any(|source| source == RECORD || recording.contains(source))
-            });
+            let mut leads = false;
+            for instruction in &panic.definition.body.instructions {
+                instruction.visit_symbols(|symbol| {
+                    let name = source.name(symbol).unwrap_or_default();
+                    leads |= name == RECORD || recording.contains(name);
+                });
+            }
             if leads {
                 recording.insert(name);
             }

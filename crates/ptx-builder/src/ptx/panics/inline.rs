@@ -1,156 +1,151 @@
 //! Puts what a panic does at the end of each function that panics.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Range;
+use std::collections::{BTreeSet, HashSet};
 
-use super::functions::{Panic, panics, parameter_read};
+use ::ptx::{Base, Function, Instruction, Linkage, Operand, Operation, Space, Symbol};
+
+use super::functions::{Panic, Panics, called, panics, parameter_read};
 use super::kinds::kind;
-use super::{KIND, KIND_REGISTER, bodies, with_semicolon};
-use crate::ptx::body::Body;
-use crate::ptx::edit::{Edits, position};
-use crate::ptx::frame::Uses;
-use crate::ptx::instruction::{Instruction, is_name};
-use crate::ptx::parse::{Function, Module};
+use super::{KIND, KIND_REGISTER};
+use crate::ptx::edit::Edits;
+use crate::ptx::frame::{Uses, frame_symbol};
+use crate::ptx::source::{Definition, Source, symbol_of};
 
 /// Puts what a panic does at the end of each function that panics.
-pub(super) fn inline(module: &Module<'_>, parsed: Option<&::ptx::Module>) -> String {
-    let inlining = Inlining::new(module, parsed);
+pub(super) fn inline(source: &Source<'_>) -> String {
+    let inlining = Inlining::new(source);
     let mut edits = Edits::default();
-    for (index, function) in module.functions.iter().enumerate() {
+    for spans in &source.spans.functions {
+        let function = &source.module.functions[spans.function.0 as usize];
         if inlining.goes(function) {
-            edits.replace(extent(module, function), "");
-        } else {
-            inlining.take_into(index, &mut edits);
+            edits.replace(spans.span.clone(), "");
         }
     }
-    edits.apply(module.text)
+    for definition in source.definitions() {
+        if !inlining.goes(definition.function) {
+            inlining.take_into(definition, &mut edits);
+        }
+    }
+    edits.apply(source.text)
 }
 
-/// From the first word of a function, or of its declaration, to its end.
-fn extent(module: &Module<'_>, function: &Function<'_>) -> Range<usize> {
-    let end = match &function.body {
-        Some(body) => body.end,
-        None => module.text[function.attributes_at..]
-            .find(';')
-            .map_or(module.text.len(), |at| function.attributes_at + at + 1),
-    };
-    position(module.text, function.linkage).start..end
-}
-
-struct Inlining<'m, 't> {
-    module: &'m Module<'t>,
-    /// The same text.
-    parsed: Option<&'m ::ptx::Module>,
-    /// The functions that can be put into others, by name.
-    panics: BTreeMap<&'t str, Panic<'m, 't>>,
+struct Inlining<'s, 't> {
+    source: &'s Source<'t>,
+    panics: Panics<'s>,
     /// Names that stand elsewhere than in a call that is replaced.
-    mentioned: HashSet<&'t str>,
+    mentioned: HashSet<&'s str>,
+    /// The symbol in place of the kind of a panic.
+    kind: Option<Symbol>,
 }
 
-impl<'m, 't> Inlining<'m, 't> {
-    fn new(module: &'m Module<'t>, parsed: Option<&'m ::ptx::Module>) -> Self {
-        let panics = parsed.map_or_else(BTreeMap::new, |parsed| panics(module, parsed));
-        let mentioned = mentioned(module, &panics);
+impl<'s, 't> Inlining<'s, 't> {
+    fn new(source: &'s Source<'t>) -> Self {
+        // What is not known may call anything: there all calls stay calls.
+        let panics = match source.is_known() {
+            true => panics(source),
+            false => Panics::new(),
+        };
+        let mut variables = source.module.variables.iter();
         Inlining {
-            module,
-            parsed,
+            source,
+            mentioned: mentioned(source, &panics),
             panics,
-            mentioned,
+            kind: variables
+                .position(|it| it.name == KIND)
+                .map(|index| Symbol::Module(index as u32)),
         }
     }
 
     /// Whether nothing needs the function any longer.
-    fn goes(&self, function: &Function<'_>) -> bool {
-        let is_private = !["visible", "weak", "extern"]
-            .iter()
-            .any(|word| function.linkage.contains(word));
-        is_private
-            && self.panics.contains_key(function.name)
-            && !self.mentioned.contains(function.name)
+    fn goes(&self, function: &Function) -> bool {
+        let name = function.name.as_str();
+        function.linkage == Linkage::Private
+            && self.panics.contains_key(name)
+            && !self.mentioned.contains(name)
+    }
+
+    /// The panic that an instruction calls.
+    fn panic_called(&self, instruction: &Instruction) -> Option<&Panic<'s>> {
+        self.panics.get(called(self.source, instruction)?)
     }
 
     /// Puts the panics that the function calls at its end.
-    fn take_into(&self, index: usize, edits: &mut Edits) {
-        let Some(body) = &self.module.functions[index].body else {
-            return;
-        };
+    fn take_into(&self, definition: Definition<'s>, edits: &mut Edits) {
         let mut needed = BTreeSet::new();
-        let unread = self.branch(body, true, &mut needed, edits);
-        self.drop_frame(index, body, &unread, edits);
+        let unread = self.branch(definition, true, &mut needed, edits);
+        self.drop_frame(definition, &unread, edits);
         let mut open: Vec<&str> = needed.iter().copied().collect();
         while let Some(name) = open.pop() {
-            let instructions = self.panics[name].body.instructions.iter();
-            let callees = instructions.filter_map(Instruction::callee);
-            for panic in callees.filter_map(|callee| self.panics.get(callee)) {
-                if needed.insert(panic.function.name) {
-                    open.push(panic.function.name);
+            let instructions = self.panics[name].definition.body.instructions.iter();
+            for panic in instructions.filter_map(|one| self.panic_called(one)) {
+                if needed.insert(panic.name()) {
+                    open.push(panic.name());
                 }
             }
         }
         // The handler may stand as a function, too.
-        replace_kind(self.module, body, "0", edits);
-        if needed.is_empty() {
+        self.replace_kind(definition, "0", edits);
+        let body = definition.spans.body.as_ref();
+        let Some(body) = body.filter(|_| !needed.is_empty()) else {
             return;
-        }
+        };
         let mut registers = format!("\n\t.reg .b32 \t{KIND_REGISTER};");
         let mut bodies = String::new();
         for name in needed {
             let panic = &self.panics[name];
-            for (parameter, width) in &panic.parameters {
-                registers += &format!("\n\t.reg .{width} \t{};", panic.register(*parameter));
+            for (parameter, ty) in &panic.parameters {
+                let (ty, register) = (ty.name(), panic.register(*parameter));
+                registers += &format!("\n\t.reg .{ty} \t{register};");
             }
             bodies += &format!("{}:\n{}\n", panic.label(), self.text_of(panic));
         }
-        edits.insert(body.start, registers);
+        edits.insert(body.start + 1, registers);
         edits.insert(body.end - 1, bodies);
     }
 
     /// The body, for another function.
-    fn text_of(&self, panic: &Panic<'_, '_>) -> String {
-        let module = self.module;
+    fn text_of(&self, panic: &Panic<'s>) -> String {
+        let (source, definition) = (self.source, panic.definition);
         let mut edits = Edits::default();
-        self.branch(panic.body, false, &mut BTreeSet::new(), &mut edits);
-        replace_kind(module, panic.body, KIND_REGISTER, &mut edits);
-        for instruction in &panic.body.instructions {
-            if let Some((parameter, width)) = parameter_read(panic.function, instruction) {
-                let (result, from) = (instruction.operands[0], panic.register(parameter));
-                let copy = format!("mov.{width} \t{result}, {from}");
-                edits.replace(position(module.text, instruction.text), copy);
+        self.branch(definition, false, &mut BTreeSet::new(), &mut edits);
+        self.replace_kind(definition, KIND_REGISTER, &mut edits);
+        for instruction in &definition.body.instructions {
+            if let Some((parameter, ty)) = parameter_read(instruction)
+                && let Some(result) = definition.mentions(instruction).first()
+            {
+                let (ty, result) = (ty.name(), source.slice(&result.span));
+                let copy = format!("mov.{ty} \t{result}, {}", panic.register(parameter));
+                edits.replace(source.statement(instruction), copy);
             }
         }
-        let whole = panic.body.start - 1..panic.body.end;
-        edits.apply_within(module.text, whole)
+        let whole = definition.spans.body.clone().unwrap_or_default();
+        edits.apply_within(source.text, whole)
     }
 
     /// Leaves out a frame that held only what a panic's message would have said.
-    fn drop_frame(&self, index: usize, body: &Body<'t>, unread: &[&str], edits: &mut Edits) {
-        let name = self.module.functions[index].name;
-        let function = self.parsed.and_then(|parsed| parsed.function(name));
-        let parsed = function.and_then(|function| function.body.as_ref());
-        let (Some(frame), Some(parsed)) = (body.frame, parsed) else {
+    fn drop_frame(&self, definition: Definition<'_>, unread: &[usize], edits: &mut Edits) {
+        let body = definition.body;
+        let (Some(frame), Some(uses)) = (frame_symbol(body), Uses::of(body)) else {
             return;
         };
-        let Some(uses) = Uses::of(parsed) else { return };
-        let text = self.module.text;
-        let span = |index: usize| {
-            let span = &parsed.instructions[index].span;
-            span.start as usize..span.end as usize
+        let Some(declaration) = definition.declaration(frame) else {
+            return;
         };
-        let is_unread = |index: usize| {
-            let mut unread = unread.iter();
-            unread.any(|one| position(text, one).start == span(index).start)
-        };
-        if unread.is_empty() || !uses.others.iter().all(|&index| is_unread(index)) {
+        if unread.is_empty() || !uses.others.iter().all(|index| unread.contains(index)) {
             return;
         }
-        let stores = uses.writes.iter().map(|&index| span(index));
-        let declaration = with_semicolon(position(text, frame.declaration));
-        for statement in stores.chain([declaration]) {
-            edits.replace(statement, "");
-        }
-        for name in body.instructions.iter().flat_map(Instruction::sources) {
-            if name == frame.name {
-                edits.replace(position(text, name), "0");
+        edits.replace(declaration.span.clone(), "");
+        for (index, instruction) in body.instructions.iter().enumerate() {
+            if uses.writes.contains(&index) {
+                edits.replace(instruction.span.clone(), "");
+            } else if !unread.contains(&index) {
+                for mention in definition.mentions(instruction) {
+                    if let Some((symbol, offset)) = symbol_of(mention)
+                        && symbol == frame
+                    {
+                        edits.replace(mention.span.clone(), offset.to_string());
+                    }
+                }
             }
         }
     }
@@ -159,104 +154,106 @@ impl<'m, 't> Inlining<'m, 't> {
     /// `says_kind` is set where it is the function's own panic.
     fn branch(
         &self,
-        body: &Body<'t>,
+        definition: Definition<'s>,
         says_kind: bool,
-        needed: &mut BTreeSet<&'t str>,
+        needed: &mut BTreeSet<&'s str>,
         edits: &mut Edits,
-    ) -> Vec<&'t str> {
+    ) -> Vec<usize> {
         let mut unread = Vec::new();
-        for (index, instruction) in body.instructions.iter().enumerate() {
-            let called = instruction.callee().and_then(|name| self.panics.get(name));
-            let Some(panic) = called else { continue };
-            needed.insert(panic.function.name);
-            unread.extend(self.pass_arguments(panic, &body.instructions[..=index], edits));
+        for (index, instruction) in definition.body.instructions.iter().enumerate() {
+            let Some(panic) = self.panic_called(instruction) else {
+                continue;
+            };
+            needed.insert(panic.name());
+            unread.extend(self.pass_arguments(panic, definition, index, edits));
             let kind = match says_kind {
-                true => format!(
-                    "mov.b32 \t{KIND_REGISTER}, {};\n\t",
-                    kind(panic.function.name)
-                ),
+                true => format!("mov.b32 \t{KIND_REGISTER}, {};\n\t", kind(panic.name())),
                 false => String::new(),
             };
             let branch = format!("{kind}bra.uni \t{}", panic.label());
-            edits.replace(position(self.module.text, instruction.text), branch);
+            edits.replace(self.source.statement(instruction), branch);
         }
         unread
     }
 
-    /// Makes copies of what passes the arguments to the call, the last of the instructions. Returns those
+    /// Makes copies of what passes the arguments to the call, the instruction of this index. Returns those
     /// that pass what nothing reads.
     fn pass_arguments(
         &self,
-        panic: &Panic<'_, '_>,
-        instructions: &[Instruction<'t>],
+        panic: &Panic<'_>,
+        definition: Definition<'_>,
+        call: usize,
         edits: &mut Edits,
-    ) -> Vec<&'t str> {
-        let text = self.module.text;
-        let mut unread = Vec::new();
-        let Some((call, before)) = instructions.split_last() else {
-            return unread;
+    ) -> Vec<usize> {
+        let (before, after) = definition.body.instructions.split_at(call);
+        let arguments = match after.first().map(|one| &one.operation) {
+            Some(Operation::Call(call)) => &call.arguments[..],
+            _ => &[],
         };
-        let list = call.operands.last().copied().unwrap_or_default();
-        let arguments: Vec<&str> = list
-            .trim_matches(['(', ')'])
-            .split(',')
-            .map(str::trim)
-            .collect();
-        let begin = text[..position(text, call.text).start]
-            .rfind('{')
-            .unwrap_or(0);
-        let own = before
-            .iter()
-            .rev()
-            .take_while(|one| position(text, one.text).start > begin);
-        for pass in own.filter(|one| one.opcode.starts_with("st.param")) {
-            let name = pass.operands[0].trim_matches(['[', ']']);
-            let number = arguments.iter().position(|argument| *argument == name);
-            let read = number.and_then(|number| Some((number, panic.parameters.get(&number)?)));
-            let statement = position(text, pass.text);
-            match read {
-                Some((number, width)) => {
-                    let (to, value) = (panic.register(number), pass.operands[1]);
-                    edits.replace(statement, format!("mov.{width} \t{to}, {value}"));
+        let own = before.iter().enumerate().rev();
+        let own = own.take_while(|(_, one)| !matches!(one.operation, Operation::Call(_)));
+        let mut unread = Vec::new();
+        for (index, pass) in own {
+            let Some((number, offset)) = argument_passed(pass, arguments) else {
+                continue;
+            };
+            let read = panic.parameters.get(&number).filter(|_| offset == 0);
+            let statement = self.source.statement(pass);
+            let value = self.source.slice(&statement).split_once(',');
+            match (read, value) {
+                (Some(ty), Some((_, value))) => {
+                    let (ty, to) = (ty.name(), panic.register(number));
+                    edits.replace(statement, format!("mov.{ty} \t{to}, {}", value.trim()));
                 }
-                None => {
-                    unread.push(pass.text);
-                    edits.replace(with_semicolon(statement), "");
+                _ => {
+                    unread.push(index);
+                    edits.replace(pass.span.clone(), "");
                 }
             }
         }
         unread
     }
-}
 
-/// Names in variables, and in instructions but for calls of the panics.
-fn mentioned<'t>(
-    module: &Module<'t>,
-    panics: &BTreeMap<&'t str, Panic<'_, 't>>,
-) -> HashSet<&'t str> {
-    let values = module.variables.iter().filter_map(|variable| {
-        let (_, value) = variable.text.split_once('=')?;
-        Some(value.split(|c: char| !is_name(c)))
-    });
-    let mut mentioned: HashSet<&str> = values.flatten().collect();
-    for instruction in bodies(module).flat_map(|body| &body.instructions) {
-        let callee = instruction
-            .callee()
-            .filter(|name| panics.contains_key(name));
-        let sources = instruction.sources().into_iter();
-        mentioned.extend(sources.filter(|name| Some(*name) != callee));
-    }
-    mentioned
-}
-
-fn replace_kind(module: &Module<'_>, body: &Body<'_>, with: &str, edits: &mut Edits) {
-    for instruction in &body.instructions {
-        for name in instruction
-            .sources()
-            .into_iter()
-            .filter(|name| *name == KIND)
-        {
-            edits.replace(position(module.text, name), with);
+    fn replace_kind(&self, definition: Definition<'_>, with: &str, edits: &mut Edits) {
+        let kind = self.kind.into_iter();
+        for mention in kind.flat_map(|kind| definition.mentions_of(kind)) {
+            edits.replace(mention.span.clone(), with);
         }
     }
+}
+
+/// Which of the arguments the instruction stores to, and how far behind its begin.
+fn argument_passed(instruction: &Instruction, arguments: &[Operand]) -> Option<(u32, i64)> {
+    let Operation::St(store) = &instruction.operation else {
+        return None;
+    };
+    let Base::Symbol(variable) = store.address.base else {
+        return None;
+    };
+    let is_it = |it: &Operand| matches!(it, Operand::Symbol { symbol, .. } if *symbol == variable);
+    let number = arguments.iter().position(is_it)?;
+    (store.space == Space::Param).then_some((number as u32, store.address.offset))
+}
+
+/// Names in first values of variables, and in instructions but for calls of the panics.
+fn mentioned<'s>(source: &'s Source<'_>, panics: &Panics<'_>) -> HashSet<&'s str> {
+    let values = source
+        .module
+        .variables
+        .iter()
+        .filter_map(|it| it.initial.as_ref());
+    let addresses = values.flat_map(|value| &value.relocations);
+    let mut mentioned: HashSet<&str> = addresses
+        .filter_map(|address| source.name(address.symbol))
+        .collect();
+    for definition in source.definitions() {
+        for instruction in &definition.body.instructions {
+            let callee = called(source, instruction).filter(|name| panics.contains_key(name));
+            instruction.visit_symbols(|symbol| {
+                let name = source.name(symbol);
+                mentioned.extend(name.filter(|name| Some(*name) != callee));
+            });
+        }
+    }
+    mentioned
 }

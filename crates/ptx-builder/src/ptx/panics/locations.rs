@@ -2,11 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ::ptx::{
+    Declaration, Linkage, Module, Operation, RelocatedAddress, Relocation, Space, Symbol, Type,
+    Variable,
+};
+
+use super::DECLARE_RECORD;
 use super::kinds::KINDS;
-use super::{DECLARE_RECORD, bodies, with_semicolon};
-use crate::ptx::edit::{Edits, position};
-use crate::ptx::instruction::is_name;
-use crate::ptx::parse::{Module, Variable};
+use crate::ptx::edit::Edits;
+use crate::ptx::source::{Source, symbol_of};
 
 /// The places, [`WORDS`] words each.
 const PLACES: &str = "__ptx_std_panic_places";
@@ -16,97 +20,121 @@ const WORDS: usize = 3;
 const TEXTS: &str = "__ptx_std_panic_texts";
 
 /// Puts the places side by side and adds the table of their texts.
-pub(super) fn gather_places(module: &Module<'_>) -> String {
-    let places = places(module);
+pub(super) fn gather_places(source: &Source<'_>) -> String {
+    let places = places(source);
     let mut edits = Edits::default();
-    edits.insert(module.head_end, DECLARE_RECORD);
-    let numbers: HashMap<&str, usize> = places
+    edits.insert(source.spans.head_end, DECLARE_RECORD);
+    let numbers: HashMap<Symbol, usize> = places
         .iter()
         .enumerate()
-        .map(|(number, place)| (place.variable.name, number))
+        .map(|(number, place)| (place.symbol, number))
         .collect();
     for (number, place) in places.iter().enumerate() {
-        let declaration = with_semicolon(position(module.text, place.variable.text));
         let all = match number + 1 == places.len() {
             true => declare_places(&places),
             false => String::new(),
         };
-        edits.replace(declaration, all);
+        edits.replace(place.declaration.span.clone(), all);
     }
-    for instruction in bodies(module).flat_map(|body| &body.instructions) {
-        for name in instruction.sources() {
-            if let Some(number) = numbers.get(name) {
-                let offset = number * WORDS * size_of::<u64>();
-                edits.replace(position(module.text, name), format!("{PLACES}+{offset}"));
-            }
+    for mention in source.spans.functions.iter().flat_map(|one| &one.mentions) {
+        if let Some((symbol, offset)) = symbol_of(mention)
+            && let Some(number) = numbers.get(&symbol)
+        {
+            let offset = (number * WORDS * size_of::<u64>()) as i64 + offset;
+            edits.replace(mention.span.clone(), format!("{PLACES}+{offset}"));
         }
     }
-    edits.apply(module.text)
+    edits.apply(source.text)
 }
 
 /// A `core::panic::Location`.
-struct PanicPlace<'t> {
-    variable: &'t Variable<'t>,
+struct PanicPlace<'s> {
+    declaration: &'s Declaration,
+    symbol: Symbol,
     /// What the variable holds.
-    words: &'t str,
+    words: String,
     text: String,
 }
 
 /// The places of the module that nothing but instructions names, each by itself.
-fn places<'t>(module: &'t Module<'t>) -> Vec<PanicPlace<'t>> {
-    let texts: HashMap<&str, &str> = module
-        .variables
-        .iter()
-        .map(|variable| (variable.name, variable.text))
+fn places<'s>(source: &'s Source<'_>) -> Vec<PanicPlace<'s>> {
+    let variables = source.module.variables.iter();
+    let values = variables.filter_map(|variable| variable.initial.as_ref());
+    let mut taken: HashSet<Symbol> = values
+        .flat_map(|value| &value.relocations)
+        .map(|address| address.symbol)
         .collect();
-    let mut taken: HashSet<&str> = HashSet::new();
-    for variable in &module.variables {
-        if let Some((_, value)) = variable.text.split_once('=') {
-            taken.extend(value.split(|c: char| !is_name(c)));
-        }
-    }
     // `[NAME+16]`, which would need a sum.
-    let instructions = bodies(module).flat_map(|body| &body.instructions);
-    for instruction in instructions.filter(|one| one.base() != "mov") {
-        taken.extend(instruction.sources());
+    let instructions = source.definitions().flat_map(|it| &it.body.instructions);
+    for instruction in instructions.filter(|one| !matches!(one.operation, Operation::Mov(_))) {
+        instruction.visit_symbols(|symbol| {
+            taken.insert(symbol);
+        });
     }
-    let variables = module.variables.iter();
-    variables
-        .filter(|variable| !taken.contains(variable.name))
-        .filter_map(|variable| place(variable, &texts))
+    let declarations = source.spans.declarations.iter();
+    declarations
+        .filter_map(|declaration| match declaration.variables[..] {
+            [symbol] if !taken.contains(&symbol) => place(&source.module, declaration, symbol),
+            _ => None,
+        })
         .collect()
 }
 
 /// `.global .align 8 .u64 NAME[3] = {generic(FILE), 10, 51539607559}`
-fn place<'t>(variable: &'t Variable<'t>, texts: &HashMap<&str, &str>) -> Option<PanicPlace<'t>> {
-    let (declarator, value) = variable.text.split_once('=')?;
-    let of_words = declarator.starts_with(".global .align 8 .u64 ");
-    if !of_words || !declarator.trim_end().ends_with("[3]") {
+fn place<'s>(
+    module: &Module,
+    declaration: &'s Declaration,
+    symbol: Symbol,
+) -> Option<PanicPlace<'s>> {
+    let variable = variable(module, symbol)?;
+    let of_words = variable.linkage == Linkage::Private
+        && variable.space == Space::Global
+        && (variable.ty, variable.alignment) == (Type::U64, 8)
+        && variable.dimensions == [WORDS as u64];
+    let value = variable.initial.as_ref().filter(|_| of_words)?;
+    let [
+        Relocation {
+            offset: 0,
+            addend: 0,
+            shift: 0,
+            address: RelocatedAddress::Generic,
+            symbol: file,
+            ..
+        },
+    ] = value.relocations[..]
+    else {
         return None;
-    }
-    let words = value.trim().strip_prefix('{')?.strip_suffix('}')?;
-    let (file, rest) = words.strip_prefix("generic(")?.split_once("),")?;
-    let (len, line_and_column) = rest.split_once(',')?;
-    let len: usize = len.trim().parse().ok()?;
-    let line_and_column: u64 = line_and_column.trim().parse().ok()?;
-    let (_, bytes) = texts.get(file)?.split_once('=')?;
-    let bytes = bytes.trim().strip_prefix('{')?.strip_suffix('}')?;
-    let bytes: Vec<u8> = bytes
-        .split(',')
-        .map(|byte| byte.trim().parse().ok())
-        .collect::<Option<_>>()?;
-    let file = std::str::from_utf8(bytes.get(..len)?).ok()?;
+    };
+    let file = self::variable(module, file)?;
+    let word = |index: usize| {
+        let bytes = value.bytes.get(8 * index..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes))
+    };
+    let (len, line_and_column) = (word(1)?, word(2)?);
+    let bytes = file
+        .initial
+        .as_ref()
+        .filter(|it| it.relocations.is_empty())?;
+    let path = std::str::from_utf8(bytes.bytes.get(..usize::try_from(len).ok()?)?).ok()?;
     let (line, column) = (line_and_column as u32, line_and_column >> u32::BITS);
-    let is_place = !file.contains('\n') && line > 0 && column > 0;
+    let is_place = !path.contains('\n') && line > 0 && column > 0;
     is_place.then(|| PanicPlace {
-        variable,
-        words,
-        text: format!("{file}:{line}:{column}"),
+        declaration,
+        symbol,
+        words: format!("generic({}), {len}, {line_and_column}", file.name),
+        text: format!("{path}:{line}:{column}"),
     })
 }
 
+fn variable(module: &Module, symbol: Symbol) -> Option<&Variable> {
+    match symbol {
+        Symbol::Module(index) => module.variables.get(index as usize),
+        _ => None,
+    }
+}
+
 fn declare_places(places: &[PanicPlace<'_>]) -> String {
-    let words: Vec<&str> = places.iter().map(|place| place.words).collect();
+    let words: Vec<&str> = places.iter().map(|place| place.words.as_str()).collect();
     let mut text = format!("{}\n", places.len());
     for place in places {
         text += &place.text;

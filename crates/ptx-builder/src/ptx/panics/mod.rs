@@ -14,12 +14,11 @@ mod inline;
 mod kinds;
 mod locations;
 
-use std::ops::Range;
+use ::ptx::ParseError;
 
 use self::inline::inline;
 use self::locations::gather_places;
-use super::body::Body;
-use super::parse::{Module, ParseError};
+use super::source::Source;
 
 /// The address of the record, and whether a thread has panicked.
 const RECORD: &str = "__ptx_std_panic";
@@ -38,24 +37,13 @@ pub(crate) fn is_defined_later(symbol: &str) -> bool {
 /// record stays as it is.
 ///
 /// # Errors
-/// As [`Module::parse`].
+/// As [`Source::parse`].
 pub(crate) fn rewrite(text: &str) -> Result<String, ParseError> {
     if !text.contains(RECORD) {
         return Ok(text.to_owned());
     }
-    let text = gather_places(&Module::parse(text)?);
-    // What is not known is not looked into: its calls stay calls.
-    let parsed = ::ptx::parse_undeclared(&text).ok();
-    Ok(inline(&Module::parse(&text)?, parsed.as_ref()))
-}
-
-/// The statement and its end.
-fn with_semicolon(statement: Range<usize>) -> Range<usize> {
-    statement.start..statement.end + 1
-}
-
-fn bodies<'m, 't>(module: &'m Module<'t>) -> impl Iterator<Item = &'m Body<'t>> {
-    module.functions.iter().filter_map(|one| one.body.as_ref())
+    let text = gather_places(&Source::parse(text)?);
+    Ok(inline(&Source::parse(&text)?))
 }
 
 #[cfg(test)]
@@ -192,6 +180,33 @@ call.uni ends, ();";
             "bra.uni $ptxstd_panic_6;",
             "$E: call.uni traps, (); trap;",
             ".func traps()",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn where_an_instruction_is_unknown_calls_stay_calls() {
+        let text = words(&rewrite(&module("conjure.b64 %rd1;", "")).expect("PTX"));
+        let call = format!("call.uni {INDEX}, (param0, param1, param2);");
+        for part in [
+            "conjure.b64 %rd1;",
+            &call,
+            "mov.b32 %r1, 0; trap;",
+            DECLARE_RECORD.trim(),
+        ] {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_under_a_guard_stays_one() {
+        let guarded = format!("@%p1 call.uni {INDEX}, (param0, param1, param2);");
+        let text = words(&rewrite(&module(&guarded, "")).expect("PTX"));
+        for part in [
+            guarded.as_str(),
+            "bra.uni $ptxstd_panic_3;",
+            &format!(".func {INDEX}"),
         ] {
             assert!(text.contains(part), "{part:?} is not in:\n{text}");
         }

@@ -5,8 +5,8 @@ use super::super::opcode::Opcode;
 use super::super::scope::Name;
 use super::super::{Fail, Parser, Result};
 use crate::{
-    Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand, Returned,
-    Setmaxnreg, Symbol, Type,
+    Access, Alloca, Branch, BranchIndexed, Call, Callee, FunctionId, IndirectTargets, Operand,
+    Returned, Setmaxnreg, Symbol, Type,
 };
 
 impl<'a> Parser<'a> {
@@ -96,7 +96,10 @@ impl<'a> Parser<'a> {
         let name = self.word("where to put what is returned")?;
         match self.lookup(name) {
             _ if name == "_" => Ok(Returned::Nowhere),
-            Some(Name::Register(register)) => Ok(Returned::Register(register)),
+            Some(Name::Register(register)) => {
+                self.mention(begin, Access::Define, Operand::Register(register));
+                Ok(Returned::Register(register))
+            }
             Some(Name::Symbol(symbol)) => Ok(Returned::Variable(symbol)),
             Some(Name::Vector(..)) => Err(Fail::at(
                 begin,
@@ -111,10 +114,14 @@ impl<'a> Parser<'a> {
         let name = self.word("a function")?;
         match self.lookup(name) {
             Some(Name::Symbol(Symbol::Function(id))) => Ok(Callee::Direct(id)),
-            Some(Name::Register(register)) => Ok(Callee::Indirect {
-                address: Operand::Register(register),
-                targets: None,
-            }),
+            Some(Name::Register(register)) => {
+                let address = Operand::Register(register);
+                self.mention(begin, Access::Use, address);
+                Ok(Callee::Indirect {
+                    address,
+                    targets: None,
+                })
+            }
             Some(_) => Err(Fail::at(begin, format!("`{name}` is no function"))),
             None => Ok(Callee::Direct(self.undeclared_function(name, begin)?)),
         }
