@@ -19,7 +19,7 @@ RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo build --quiet --package 
 program=$target/$triple/quick/ridgepoint-fuzz
 # What is larger is not there: that has to be an error of the engine, not the end of the process.
 export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:detect_leaks=0:${ASAN_OPTIONS:-}
-corpus=(--corpus crates/fuzz/corpus --corpus crates/ptx/tests/corpus --corpus crates/engine/tests)
+corpus=(--corpus crates/tools/fuzz/corpus --corpus crates/ptx/tests/corpus --corpus crates/engine/tests)
 log=$target/fuzz.log
 
 case "${1:-}" in
@@ -34,7 +34,7 @@ case "${1:-}" in
     count=${1:-100000} seed=${2:-0} status=0
     run() { "$program" "$@" --seed "$seed" --log "$target/fuzz-$1.log" || status=1; }
     run modules --count "$count" "${corpus[@]}"
-    run rows --count $((count / 10)) --corpus crates/fuzz/corpus
+    run rows --count $((count / 10)) --corpus crates/tools/fuzz/corpus
     run launch-files --count $((count / 10))
     run frames --count $((count / 10))
     run programs --devices cpu --count $((count / 10))

@@ -14,5 +14,5 @@ RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread" cargo build --quiet --package r
     -Zbuild-std --target "$triple" --target-dir "$target" --no-default-features
 program=$target/$triple/quick/ridgepoint-fuzz
 export TSAN_OPTIONS=halt_on_error=1:${TSAN_OPTIONS:-}
-"$program" replay --cores 4 crates/fuzz/corpus/racing_words.ptx
-"$program" modules --cores 4 --count "$count" --log "$target/fuzz.log" --corpus crates/fuzz/corpus/racing_words.ptx
+"$program" replay --cores 4 crates/tools/fuzz/corpus/racing_words.ptx
+"$program" modules --cores 4 --count "$count" --log "$target/fuzz.log" --corpus crates/tools/fuzz/corpus/racing_words.ptx

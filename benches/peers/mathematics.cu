@@ -1,4 +1,4 @@
-// CUDA's functions in the loops of crates/mathematics/kernels, under the same names.
+// CUDA's functions in the loops of crates/material/mathematics/kernels, under the same names.
 
 // nvcc would fuse a function's last product into a sum, and the function's time would lack it.
 __device__ __forceinline__ float add(float a, float b) { return __fadd_rn(a, b); }

@@ -21,7 +21,7 @@ edition = "2024"
 ridgepoint-driver = { path = "$root/crates/driver" }
 
 [patch.crates-io]
-find_cuda_helper = { path = "$root/crates/find_cuda_helper" }
+find_cuda_helper = { path = "$root/crates/shims/find_cuda_helper" }
 END
 cat >"$package/src/main.rs" <<'END'
 use ridgepoint_driver::{Device, DeviceChoice};

@@ -37,7 +37,7 @@ SEAM = [
     ("the library's root", [], ["crates/harness/src/lib.rs"]),
 ]
 ENGINE = [
-    ("`simt`: threads on stacks of their own", ["crates/simt/src/"], ["crates/simt/src/"]),
+    ("`simt`: threads on stacks of their own", ["crates/simt/src/"], ["crates/simt/src/", "crates/internal/simt/src/"]),
     ("`simt`: the checks", ["crates/simt/src/check/", "crates/simt/src/buffers.rs"], []),
     ("ptx-std, emulated half: functions", ["crates/ptx-std/src/arch/emulated/"], ["crates/ptx-std/src/arch/emulated/"]),
     ("ptx-std, emulated half: hooks", ["crates/ptx-std/src/emulation"], ["crates/ptx-std/src/emulation"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of a GPU's special function unit, from what it returns: crates/sfu/src/tables.rs.
+"""The tables of a GPU's special function unit, from what it returns: crates/internal/sfu/src/tables.rs.
 
     special-function-unit.py dump RESULTS.npz      # on the GPU, with nvcc's headers and CuPy
     special-function-unit.py fit RESULTS.npz       # anywhere, with NumPy and SciPy; prints tables.rs

@@ -99,7 +99,7 @@ fn the_readme_shows_the_kernel_of_a_new_package_and_a_finding_that_is_tested() {
         panic!("one kernel is expected");
     };
     assert!(read("host/src/cli/new/template/kernels/src/lib.rs").contains(kernel));
-    // crates/planted compares what this page shows with what is found.
+    // crates/material/planted compares what this page shows with what is found.
     let [finding] = &blocks("../README.md", "text")[..] else {
         panic!("one finding is expected");
     };
@@ -169,7 +169,7 @@ const NOT_RUN: [Elsewhere; 5] = [
         command: "cargo run --profile quick -p ridgepoint-fuzz --no-default-features -- programs --count 10000",
         who: "it builds the engine once more and runs for minutes; a test runs fewer programs",
         proofs: &[(
-            "crates/fuzz/tests/kept.rs",
+            "crates/tools/fuzz/tests/kept.rs",
             "fn programs_agree_and_nothing_compared_fails",
         )],
     },
@@ -179,7 +179,7 @@ const NOT_RUN: [Elsewhere; 5] = [
         who: "it runs for an hour on two cores; tests run fewer mutants, without the sanitizer",
         proofs: &[
             (
-                "crates/fuzz/tests/kept.rs",
+                "crates/tools/fuzz/tests/kept.rs",
                 "fn mutants_of_files_end_no_process",
             ),
             ("scripts/fuzz.sh", "count=${1:-100000}"),
@@ -189,7 +189,10 @@ const NOT_RUN: [Elsewhere; 5] = [
         page: "fuzzing.md",
         command: "scripts/thread-sanitizer.sh",
         who: "it builds the standard library; tests of the engine run the same launches without the sanitizer",
-        proofs: &[("crates/fuzz/tests/kept.rs", "fn kept_files_end_no_process")],
+        proofs: &[(
+            "crates/tools/fuzz/tests/kept.rs",
+            "fn kept_files_end_no_process",
+        )],
     },
     Elsewhere {
         page: "testing-kernels.md",

@@ -364,7 +364,7 @@ mod tests {
         for path in [
             "host",
             "target",
-            "crates/simt/src",
+            "crates/internal/simt/src",
             "crates/ptx-builder/src",
         ] {
             assert!(

@@ -3,8 +3,8 @@
 //! One file per family in `single` and `double`; each documents its method and the source of its coefficients. Rules:
 //!
 //! - Operations are those for which IEEE 754 allows one result (sums, products, quotients, roots, `Exact::fma`, integers) and
-//!   approximate instructions, which have an H200's bits on the host and in the emulator (`crates/sfu`). So an H200 and the
-//!   emulator agree to the last bit (`crates/mathematics/tests/functions/bits.rs`).
+//!   approximate instructions, which have an H200's bits on the host and in the emulator (`crates/internal/sfu`). So an H200 and the
+//!   emulator agree to the last bit (`crates/material/mathematics/tests/functions/bits.rs`).
 //! - A multiplication that is followed by an addition is written as an explicit `fma`, so that contraction finds nothing to fuse.
 //! - Where the last bit may not depend on the architecture, reciprocals of normal `f32`, and roots from 2^-100 on, are
 //!   `rcp.approx` or `rsqrt.approx` and one step that rounds as the division or the root does (`normal_reciprocal`,

@@ -1,5 +1,5 @@
 //! Every instruction that ptx-std has for Hopper alone, as `ptxas` takes it. What they do is tested by `crates/gemm` and
-//! `crates/conformance`, as far as it is.
+//! `crates/material/conformance`, as far as it is.
 
 use std::fs;
 

@@ -8,10 +8,10 @@ use crate::cli::Failure;
 
 /// The crates that a generated package names, and their folders in the source tree.
 pub(super) const CRATES: [(&str, &str); 6] = [
-    ("find_cuda_helper", "crates/find_cuda_helper"),
+    ("find_cuda_helper", "crates/shims/find_cuda_helper"),
     ("ridgepoint", ""),
     ("ridgepoint-driver", "crates/driver"),
-    ("ridgepoint-gpu-test", "crates/gpu-test"),
+    ("ridgepoint-gpu-test", "crates/tools/gpu-test"),
     ("ridgepoint-ptx-builder", "crates/ptx-builder"),
     ("ridgepoint-ptx-std", "crates/ptx-std"),
 ];
@@ -113,7 +113,7 @@ mod tests {
         assert!(tree(root).is_ok());
         let error = tree(&root.join("crates")).expect_err("it is none");
         assert!(
-            error.contains("crates/find_cuda_helper/Cargo.toml is not there"),
+            error.contains("crates/shims/find_cuda_helper/Cargo.toml is not there"),
             "{error}"
         );
     }

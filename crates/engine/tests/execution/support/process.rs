@@ -1,4 +1,4 @@
-//! A process of its own for a test, and what it takes of the host's memory; crates/simt has it, too.
+//! A process of its own for a test, and what it takes of the host's memory; crates/internal/simt has it, too.
 
 use std::env;
 use std::fs;
