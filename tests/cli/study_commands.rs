@@ -393,7 +393,7 @@ fn two_programs_measure_in_turns() {
         "compare",
         "--against",
         &this,
-        "--rounds",
+        "--turns",
         "2",
         "--tolerance",
         "1000000%",

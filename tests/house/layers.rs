@@ -28,6 +28,7 @@ const CIRCLES: [(&str, &[&str]); 1] = [(
         "names",
         "operand",
         "parse",
+        "spans",
         "types",
     ],
 )];

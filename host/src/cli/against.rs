@@ -25,9 +25,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "BINARY|COMMIT")]
     against: Option<OsString>,
 
-    /// How many times each of the two measures, in turns
-    #[arg(long, value_name = "N", default_value = "5", requires = "against", value_parser = whole::<u32>(1..=1000))]
-    rounds: u32,
+    /// Number of turns that each of the two measures in
+    #[arg(long, value_name = "COUNT", default_value = "5", requires = "against", value_parser = whole::<u32>(1..=1000))]
+    turns: u32,
 
     /// The study that both run
     #[arg(last = true, requires = "against", value_name = "STUDY")]
@@ -39,12 +39,12 @@ impl Arguments {
         self.against.is_some()
     }
 
-    /// The study's runs, two a round.
+    /// The study's runs, two a turn.
     pub(super) fn steps(&self) -> u64 {
-        2 * u64::from(self.rounds)
+        2 * u64::from(self.turns)
     }
 
-    /// Measures with both, and returns the rows of each, those of all rounds together.
+    /// Measures with both, and returns the rows of each, those of all turns together.
     pub(super) fn tables(
         &self,
         program: Program,
@@ -56,13 +56,13 @@ impl Arguments {
         let this = env::current_exe().map_err(Failure::failed)?;
         let folder = TempDir::new().map_err(Failure::failed)?;
         let mut tables = [Table::default(), Table::default()];
-        for round in 0..self.rounds {
+        for turn in 0..self.turns {
             // Who goes first changes, too: the one after finds a warmer machine.
-            let order = if round % 2 == 0 { [0, 1] } else { [1, 0] };
+            let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
             for side in order {
                 let (binary, name) = [(&earlier, "before"), (&this, "after")][side];
-                console.begin(format!("round {} of {}: {name}", round + 1, self.rounds));
-                let output = folder.path().join(format!("{name}-{round}.json"));
+                console.begin(format!("turn {} of {}: {name}", turn + 1, self.turns));
+                let output = folder.path().join(format!("{name}-{turn}.json"));
                 self.measure(binary, &output, &interrupt)?;
                 tables[side].append(Table::read(&output).map_err(Failure::failed)?);
                 console.step();
