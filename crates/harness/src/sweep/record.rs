@@ -900,7 +900,7 @@ mod tests {
     #[test]
     fn a_measured_row_says_what_bounds_it_and_its_share_of_both_roofs() {
         let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/");
-        let rows = std::fs::read_to_string(format!("{results}h200-roofline/roofline.json"));
+        let rows = std::fs::read_to_string(format!("{results}h200-roofline/raw/roofline.json"));
         let rows: serde_json::Value =
             serde_json::from_str(&rows.expect("in the repository")).expect("JSON");
         let saved = &rows["rows"][0];

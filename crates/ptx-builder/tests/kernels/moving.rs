@@ -27,7 +27,7 @@ fn users_workspace() -> TempDir {
         format!(
             "[workspace]\nmembers = [\"kernels\", \"elsewhere\"]\nresolver = \"2\"\n\n\
              [patch.crates-io]\ncuda_std = {{ path = {:?} }}\n",
-            crates.join("cuda_std")
+            crates.join("shims/cuda_std")
         ),
     );
     write(
