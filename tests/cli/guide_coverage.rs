@@ -223,14 +223,26 @@ const AXES: [&str; 1] = ["--tile"];
 /// A page of which a test runs every command that begins with `ridgepoint`.
 const RUN_WHOLE: (&str, &str) = ("profiling-a-kernel.md", "profile_command.rs");
 
+/// The folders that packages lie in.
+const PACKAGES: [&str; 6] = [
+    "crates",
+    "crates/internal",
+    "crates/material",
+    "crates/shims",
+    "crates/tools",
+    "examples",
+];
+
 /// All that readers type commands from, by their paths in `docs`. What was typed on some day stays as it was.
 fn pages() -> Vec<String> {
     let docs = tree().join("docs");
     let in_docs = fs::read_dir(&docs)
         .expect("docs")
         .map(|it| it.expect("an entry").path());
-    let crates = fs::read_dir(tree().join("crates")).expect("crates");
-    let readmes = crates.map(|it| it.expect("an entry").path().join("README.md"));
+    let packages = PACKAGES
+        .iter()
+        .flat_map(|folder| entries(&tree().join(folder)));
+    let readmes = packages.map(|it| it.join("README.md"));
     let own = [
         "README.md",
         "CONTRIBUTING.md",
@@ -293,8 +305,9 @@ fn without_test(page: &str, commands: &[String], run: &[String]) -> Vec<String> 
 
 /// The sources of the tests that run commands of guides, in one text.
 fn sources() -> String {
-    let packages = ["crates", "examples"].map(|folder| entries(&tree().join(folder)));
-    let packages = packages.into_iter().flatten();
+    let packages = PACKAGES
+        .iter()
+        .flat_map(|folder| entries(&tree().join(folder)));
     let folders = packages
         .map(|it| it.join("tests"))
         .chain([tree().join("tests")]);
