@@ -156,7 +156,7 @@ fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBu
         .stdout(file);
     finished(&mut cargo, interrupt)?;
     let said = fs::read_to_string(&messages).map_err(Failure::failed)?;
-    let built = said.lines().filter_map(executable).last();
+    let built = said.lines().filter_map(executable).next_back();
     built.ok_or_else(|| Failure::Failed(format!("commit {commit} builds no such program")))
 }
 
