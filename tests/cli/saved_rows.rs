@@ -276,7 +276,8 @@ fn json_is_read_wherever_csv_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let sweep = ["roofline", "--device", "cpu", "--n", "64", "--k", "1,2"];
-    let more = ["--runs", "5", "--quiet"];
+    // Of so many, some may be interrupted, and the gate still judges.
+    let more = ["--runs", "10", "--quiet"];
     let run = |arguments: &[&str]| {
         let output = ridgepoint(path, arguments);
         assert_says(&output, 0, &[]);
@@ -296,7 +297,7 @@ fn json_is_read_wherever_csv_is() {
     assert_eq!(json["rows"].as_array().map(Vec::len), Some(4));
     assert_eq!(
         json["rows"][0]["samples_ms"].as_array().map(Vec::len),
-        Some(5)
+        Some(10)
     );
     assert_eq!(json["rows"][3]["k"], 2);
     assert_eq!(json["runs"].as_array().map(Vec::len), Some(1));

@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 use ridgepoint::study::Checkpoint;
 use tempfile::TempDir;
 
-const SWEEP: &str = "roofline --device cpu --n 1001 --k 1,200 --runs 3";
+const SWEEP: &str = "roofline --device cpu --n 1001 --k 1,200 --runs 10";
 const NORM: &str = "norm --device cpu --n 1024 --mode device --rounds 1";
 const POWER: &str = "power --device cpu --dim 8 --dominance 0.3";
 

@@ -145,8 +145,11 @@ commands! {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    if let Err(none) = check_memory(OF_ARGUMENTS) {
+        return failure::status(Err(none));
+    }
     match parsed::<Cli>(with_lists(env::args_os())) {
-        Ok(cli) => failure::status(check_memory().and_then(|()| cli.command.run())),
+        Ok(cli) => failure::status(check_memory(of_a_command()).and_then(|()| cli.command.run())),
         Err(refused) => explain(&refused),
     }
 }
@@ -193,15 +196,22 @@ fn explain(refused: &clap::Error) -> ExitCode {
     failure::status(Ok(()))
 }
 
-/// That there is room for what every command takes. With less, a thread does not begin or the allocator ends the process,
-/// of which neither says why.
-fn check_memory() -> Result<(), Failure> {
+/// Bytes that reading the arguments takes.
+const OF_ARGUMENTS: u64 = 4 << 20;
+
+/// Bytes that every command takes.
+fn of_a_command() -> u64 {
     const MIN: u64 = 64 << 20;
     const STACK: u64 = 2 << 20;
-    let least = MIN + STACK * cores() as u64;
+    MIN + STACK * cores() as u64
+}
+
+/// Fails where fewer bytes than these are free. A thread would not begin, or the allocator end the process, of which neither
+/// says why.
+fn check_memory(least: u64) -> Result<(), Failure> {
     match free_host_memory() {
         free if free < least => Err(Failure::Failed(format!(
-            "{} MiB of memory are free for this process, and a command takes {} MiB at least: raise its limit, as \
+            "{} MiB of memory are free for this process, and {} MiB at least are needed: raise its limit, as \
              `ulimit -v unlimited` does",
             free >> 20,
             least >> 20
