@@ -2,6 +2,7 @@
 
 use crate::support;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -414,6 +415,43 @@ fn two_programs_measure_in_turns() {
     assert_eq!(neither.status.code(), Some(2));
     let said = text(&neither.stderr);
     assert!(said.contains("neither a file nor a commit"), "{said}");
+}
+
+/// A commit's files are unpacked beside the target folder and built there: here by a stand-in for cargo, which says where it is and
+/// names this program.
+#[test]
+fn a_commit_is_built_and_measured_in_turns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+        let output = git.args(words).current_dir(folder.path()).output();
+        let output = output.expect("git");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout).trim().to_owned()
+    };
+    fs::write(at("source"), "earlier").expect("writable");
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "--message", "one"]);
+    fs::write(at("source"), "later").expect("writable");
+    let this = support::ridgepoint().display().to_string();
+    let cargo =
+        format!("#!/bin/sh\ncat source >../cargo-saw\necho '{{\"executable\":\"{this}\"}}'\n");
+    fs::write(at("cargo"), cargo).expect("writable");
+    fs::set_permissions(at("cargo"), PermissionsExt::from_mode(0o755)).expect("its own");
+    let words = "compare --against HEAD --turns 1 --tolerance 1000000% -- roofline --device cpu --n 64 --k 1 --runs 10";
+    let mut command = Command::new(&this);
+    command.args(words.split(' ')).env("CARGO", at("cargo"));
+    let output = command.current_dir(folder.path()).output();
+    let said = success(&output.expect("it starts"));
+    assert!(said.contains("1 row: 1 as fast as before"), "{said}");
+    let commit = git(&["rev-parse", "HEAD"]);
+    let saw = at("target/ridgepoint-against")
+        .join(commit)
+        .join("cargo-saw");
+    assert_eq!(fs::read_to_string(saw).expect("cargo ran there"), "earlier");
 }
 
 #[test]
