@@ -18,8 +18,11 @@ use crate::program::{Classes, generate, module};
 /// Longer files take much longer than they find more.
 const LONGEST: u64 = 40_000;
 
-/// How long a launch may take: checks of lanes that write the same bytes again and again take a quarter of a millisecond per
-/// step, and under a sanitizer some times as much.
+/// How many steps a warp of a launch may go through. Checks of lanes that write the same bytes again and again take a quarter of a
+/// millisecond per step and under a sanitizer 2 ms, and the clock is not asked at each.
+const STEPS: u64 = 500;
+
+/// How long a launch may take.
 const TIME: Duration = Duration::from_secs(2);
 
 /// Bytes of each buffer that a launch is given.
@@ -143,7 +146,7 @@ fn launched(kernel: &Kernel, memory: &Arc<Memory>, cores: usize, random: &mut Rn
     };
     let options = Options {
         cores,
-        steps: 4000,
+        steps: STEPS,
         time: Some(TIME),
         divergence: random.bool(),
         schedule: match random.u32(0..3) {
