@@ -20,7 +20,7 @@ const LONGEST: u64 = 40_000;
 
 /// How many steps a warp of a launch may go through. Checks of lanes that write the same bytes again and again take a quarter of a
 /// millisecond per step and under a sanitizer 2 ms, and the clock is not asked at each.
-const STEPS: u64 = 500;
+const STEPS: u64 = 128;
 
 /// How long a launch may take.
 const TIME: Duration = Duration::from_secs(2);
