@@ -1,4 +1,4 @@
-//! What docs/architecture.md says of packages and of the library's modules: which there are, which packages know which, who
+//! Compares docs/architecture.md with the packages and the library's modules: which there are, which packages know which, who
 //! prints, and which words pages share with verdicts. Which modules know which is in `layers.rs`.
 
 use std::collections::BTreeSet;

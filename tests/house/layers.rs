@@ -100,7 +100,7 @@ fn below(folder: &Path, depth: usize, files: &mut Vec<(usize, PathBuf)>) {
     }
 }
 
-/// What lies in a folder, without unit tests and the templates of other packages.
+/// Returns the files in a folder, without unit tests and the templates of other packages.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
     let paths = entries.map(|entry| entry.expect("readable").path());
@@ -200,7 +200,7 @@ impl Names {
         }
     }
 
-    /// What follows `crate` or the last `super`: `::a`, `::{a, b}`.
+    /// Returns what follows `crate` or the last `super`: `::a`, `::{a, b}`.
     fn path(&mut self, rest: &[TokenTree], is_root: bool) {
         let [TokenTree::Punct(first), TokenTree::Punct(_), next, ..] = rest else {
             return;

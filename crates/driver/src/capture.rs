@@ -19,7 +19,7 @@ pub(super) struct Captured {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// What a graph of the emulator replays.
+/// A piece of work that a graph of the emulator replays.
 pub(super) enum Piece {
     Launch(Replay),
     Work(Work),

@@ -30,7 +30,7 @@ pub struct Row {
     pub variant: &'static str,
     /// The name, with which most reports begin.
     pub name: &'static str,
-    /// What is wrong, in sentences.
+    /// The description, in sentences.
     pub meaning: &'static [&'static str],
 }
 
@@ -39,7 +39,7 @@ pub struct Row {
 macro_rules! kinds {
     ($($(#[doc = $meaning:literal])+
         $variant:ident $({ $($(#[doc = $of:literal])+ $field:ident: $ty:ty,)+ })? = $name:literal, $hint:literal;)+) => {
-        /// What is wrong, with what there is to know of this kind alone.
+        /// The kind of a finding, with the data that this kind alone has.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum FindingKind {

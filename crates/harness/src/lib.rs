@@ -5,7 +5,7 @@
 //! measures points and returns [`Record`](sweep::Record)s; [`report`] writes them and [`compare`] reads them
 //! back. The library never prints, and asks for PTX where it opens a device.
 //!
-//! What the documentation does not show is the command's: it changes without notice.
+//! Items that the documentation does not show are the command's: they change without notice.
 
 // They panic where a stream takes nothing more.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

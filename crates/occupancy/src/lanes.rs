@@ -13,7 +13,7 @@ macro_rules! arithmetic {
             $($(#[$doc])* $variant,)*
         }
 
-        /// What is known of the multiprocessors of a capability: 0 for what is not.
+        /// The lanes of a multiprocessor of a capability: 0 where they are not known.
         #[derive(Clone, Copy)]
         pub(crate) struct Facts {
             pub(crate) warps: u32,

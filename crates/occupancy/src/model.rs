@@ -1,11 +1,11 @@
-//! What a multiprocessor holds of a kernel.
+//! The blocks of a kernel that a multiprocessor holds.
 
 use crate::{Multiprocessor, OccupancyError};
 
 /// Threads of a warp.
 pub const WARP_THREADS: u32 = 32;
 
-/// What a kernel needs.
+/// The resources that a kernel needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// 32-bit registers of a thread.
@@ -18,7 +18,7 @@ pub struct Kernel {
     pub max_threads_per_block: Option<u32>,
 }
 
-/// What a multiprocessor can run out of.
+/// A resource that a multiprocessor can run out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
     /// Places for warps. A kernel that they limit has all the occupancy that its block allows.
@@ -43,7 +43,7 @@ impl Resource {
     }
 }
 
-/// What a multiprocessor holds of a kernel.
+/// The blocks of a kernel that a multiprocessor holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Occupancy {
     /// Threads of a block.
@@ -66,7 +66,7 @@ impl Occupancy {
 }
 
 impl Multiprocessor {
-    /// What this multiprocessor holds of `kernel` in blocks of `block_threads` threads.
+    /// Returns what this multiprocessor holds of `kernel` in blocks of `block_threads` threads.
     ///
     /// # Errors
     /// Not even one block runs: it has no thread or too many, or needs more registers or shared

@@ -22,7 +22,7 @@ pub enum Agent {
     Kernel,
 }
 
-/// What a side does to memory or to a register.
+/// The action of a side on memory or on a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Reads it.
@@ -70,7 +70,7 @@ pub struct Side {
     pub who: String,
     /// The file and line, or the line of the PTX.
     pub source: String,
-    /// What it does.
+    /// The action.
     pub verb: Verb,
     /// How it accesses memory. `None` of an asynchronous copy, and where nothing was accessed.
     pub access: Option<AccessKind>,
@@ -98,7 +98,7 @@ pub(crate) struct SiteId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of the finding.
     pub kind: FindingKind,
     /// The memory. `None` where none is at fault.
     pub place: Option<Place>,
@@ -106,7 +106,7 @@ pub struct Finding {
     pub now: Side,
     /// The access before, with which that is wrong.
     pub before: Option<Side>,
-    /// What the report says beside this: who waits where, which rule is broken, or the name of a register. Empty of most
+    /// The rest of the report: who waits where, which rule is broken, or the name of a register. Empty of most
     /// kinds.
     pub details: String,
 }
@@ -258,7 +258,7 @@ impl Side {
 }
 
 impl Verb {
-    /// What an access of memory does.
+    /// The kind of an access of memory.
     pub(crate) fn of(access: AccessKind) -> Verb {
         match access {
             AccessKind::Read(_) => Verb::Read,

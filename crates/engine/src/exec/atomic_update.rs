@@ -9,7 +9,7 @@ use crate::arith::{atomic, float, half};
 /// From what was there, the operand and the comparand to what is there.
 pub(crate) type Update = fn(u128, u128, u128) -> u128;
 
-/// What an operator makes of an element of a type.
+/// The result of an operator on an element of a type.
 ///
 /// # Errors
 /// PTX has no such atomic.

@@ -29,7 +29,7 @@ pub(crate) struct Core<'l> {
     index: usize,
     /// How often it has begun to stand still.
     began: Cell<u64>,
-    /// What all cores had in [`FailedPolls::standing`] when it last saw all of them standing.
+    /// The values of [`FailedPolls::standing`] of all cores when it last saw all of them standing.
     seen: RefCell<Vec<u64>>,
 }
 

@@ -103,7 +103,7 @@ pub enum Failure {
     Unlowered(Unlowered),
 }
 
-/// What ended a launch, as the executor knows it.
+/// The cause of a launch's end, as the executor knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cause {
     /// A thread could not go on.
@@ -154,7 +154,7 @@ impl From<Failure> for Cause {
     }
 }
 
-/// What ended a launch, and where.
+/// The cause of a launch's end, and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failed {
     pub(crate) cause: Cause,

@@ -1,6 +1,6 @@
 //! The root of a pointer: the memory that it was made from.
 
-/// What an address was made from.
+/// The origin of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Root {
     /// The kernel's pointer at this offset of its parameters.

@@ -10,7 +10,7 @@ pub struct Unsupported {
     pub function: String,
     /// Its line, from 1.
     pub line: u32,
-    /// What of it.
+    /// The part of it.
     pub why: String,
 }
 
@@ -47,6 +47,6 @@ pub struct Internal {
     pub instruction: Option<u32>,
     /// Its line, from 1; 0 where it is none.
     pub line: u32,
-    /// What is wrong.
+    /// The reason.
     pub why: String,
 }

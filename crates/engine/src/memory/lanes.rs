@@ -189,7 +189,7 @@ pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What a function gives for each lane.
+/// The result of a function for each lane.
 #[inline(always)]
 pub(crate) fn each_lane<T: Copy>(f: impl Fn(usize) -> T) -> [T; LANES] {
     // Not `array::from_fn`, which is not always made of vector instructions.

@@ -12,7 +12,7 @@ pub(crate) const PARAMETERS: u64 = 0x03 << 56;
 pub(crate) const CONSTANT: u64 = 0x05 << 56;
 /// Functions.
 pub(crate) const FUNCTIONS: u64 = 0x04 << 56;
-/// What is not the window.
+/// The part of an address that is not the window.
 pub(crate) const OFFSET: u64 = (1 << 56) - 1;
 
 /// The shared memory of a block, in checked launches: other blocks' is another window. An odd number, so

@@ -37,7 +37,7 @@ macro_rules! quantities {
                 }
             }
 
-            /// What arithmetic it measures.
+            /// The arithmetic that it measures.
             fn measures(self) -> Option<Measures> {
                 match self {
                     $(Quantity::$name => [$($measures)?].first().copied(),)*
@@ -251,13 +251,13 @@ impl Quantity {
         Quantity::of(|it| matches!(it, Rate(of, kind) if (of, kind) == (precision, limit)))
     }
 
-    /// What measures the roof of tensor cores that multiply matrices of a type, where it is measured: random numbers, as
+    /// The quantity that measures the roof of tensor cores that multiply matrices of a type, where it is measured: random numbers, as
     /// kernels have them.
     pub fn tensor_rate(element: TensorType) -> Option<Quantity> {
         Quantity::of(|it| matches!(it, Tensor(of) if of == element))
     }
 
-    /// What measures the time of a multiply-add that waits for the one before.
+    /// The quantity that measures the time of a multiply-add that waits for the one before.
     pub fn fma_latency(precision: Precision) -> Option<Quantity> {
         Quantity::of(|it| matches!(it, Latency(of) if of == precision.measured_as()))
     }

@@ -36,7 +36,7 @@ pub enum TableError {
     Encoding {
         /// The file.
         path: PathBuf,
-        /// What they are those of, and what helps.
+        /// The format that they belong to, and what helps.
         encoding: &'static str,
     },
     /// Its columns are separated by another character.

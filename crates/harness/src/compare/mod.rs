@@ -129,7 +129,7 @@ fn as_text<S: Serializer>(reason: &Option<Reason>, serializer: S) -> Result<S::O
     reason.as_ref().map(Reason::to_string).serialize(serializer)
 }
 
-/// What counts as a change.
+/// The rules by which a difference counts as a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Changes up to this are none, percent.

@@ -236,7 +236,7 @@ fn typed(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// What the runs of a table say of themselves, and a comparison names where it differs.
+/// The facts that the runs of a table state, which a comparison names where they differ.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Facts(BTreeMap<&'static str, BTreeSet<String>>);
 

@@ -23,13 +23,13 @@ pub(crate) struct Column {
     pub(crate) rule: Rule,
 }
 
-/// What a column is to those who read rows.
+/// The role of a column for those who read rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// What the launch was: rows that differ in one are of different launches to `compare`. The axes of workloads are such
+    /// A property of the launch: rows that differ in one are of different launches to `compare`. The axes of workloads are such
     /// columns, too, whatever they are called.
     Launch,
-    /// What came out, or of what.
+    /// A result, or what it was measured on.
     Outcome,
     /// The same, in JSON alone.
     Json,
@@ -187,7 +187,7 @@ pub(crate) trait ColumnValue: Serialize {
     }
 }
 
-/// What has a name in tables and files.
+/// A value that has a name in tables and files.
 pub(crate) trait Named: Serialize {
     fn text(&self) -> String;
 }

@@ -28,7 +28,7 @@ macro_rules! occupancy_columns {
             grid: u64, "blocks", [Launch, 0, Any] = |it| it.launched.case.config.grid.iter().product();
             /// Blocks over those that all multiprocessors hold at once.
             waves: f64, "", [Outcome, 3, Any] = |it| it.waves.0;
-            /// What the last, partial wave leaves idle, as a percentage of all waves' places.
+            /// Places that the last, partial wave leaves idle, as a percentage of all waves' places.
             tail_percent: f64, "%", [Outcome, 2, Any] = |it| it.waves.1;
             /// The rate of the median time, in `unit`.
             rate: f64, "", [Outcome, 2, Any] = |it| it.rate();
@@ -37,11 +37,11 @@ macro_rules! occupancy_columns {
             unit: &'static str, "", [Outcome, 0, Any] = |it| it.measure.unit;
             /// `rate` as a percentage of the measured ceiling.
             percent_ceiling: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_ceiling;
-            /// What Little's law asks to be in flight on a multiprocessor, where the workload says what a thread has in flight.
+            /// The amount that Little's law asks to be in flight on a multiprocessor, where the workload says what a thread has in flight.
             in_flight_needed: Option<f64>, "`in_flight_unit`", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.needed);
-            /// What the resident threads have in flight.
+            /// The amount that the resident threads have in flight.
             in_flight_provided: Option<f64>, "`in_flight_unit`", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.provided);
-            /// What the two columns before it count: `bytes` or `operations`.
+            /// The unit of the two columns before it: `bytes` or `operations`.
             in_flight_unit: Option<&'static str>, "", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.unit);
             /// Mean time of a launch.
             mean_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.mean;

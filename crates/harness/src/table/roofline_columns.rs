@@ -48,7 +48,7 @@ macro_rules! roofline_columns {
             /// measured where they are known.
             ridge_point: Option<f64>, "FLOP/byte", [Outcome, 3, Any] =
                 |it| it.arithmetic.map(|(_, rate)| (rate / it.reached.memory).0);
-            /// What the roofs allow at the point's intensity: min(`ai` x memory roof, arithmetic roof), after Williams,
+            /// The most that the roofs allow at the point's intensity: min(`ai` x memory roof, arithmetic roof), after Williams,
             /// Waterman, Patterson, CACM 52(4), 2009.
             roof_gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, Any] = |it| it.roof.map(|it| it.value.giga());
             /// `gflops` as a percentage of `roof_gflops`; without operations, `bandwidth` as a percentage of the memory roof.

@@ -5,7 +5,7 @@
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
 //!
-//! What is changed, looked for and followed ([`calls`], [`flow`], [`frame`]) are the typed instructions of the
+//! Changes, lints and analyses ([`calls`], [`flow`], [`frame`]) work on the typed instructions of the
 //! crate `ptx`, which the emulator executes, and the places of their operands in the text. An instruction that it does
 //! not know, as inline assembly may have, stays as it is; all registers that it names count as read and written, and no
 //! panic of such a module is taken into its kernels. A module that cannot be read at all stays as it is.

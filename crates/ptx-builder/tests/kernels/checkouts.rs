@@ -113,7 +113,7 @@ mod slow {
         folder
     }
 
-    /// What the checkout's program prints.
+    /// Returns what the checkout's program prints.
     fn run(checkout: &Path, target: &Path) -> String {
         let output = Command::new(env!("CARGO"))
             .args(["run", "--quiet"])

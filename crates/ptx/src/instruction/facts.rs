@@ -60,7 +60,7 @@ classes! {
     Barrier = "barrier",
     /// The order of accesses, and waiting for copies.
     Fence = "fence",
-    /// What lanes of a warp tell each other: shuffles, votes, matches, reductions.
+    /// Exchanges between the lanes of a warp: shuffles, votes, matches, reductions.
     Shuffle = "shuffle",
     /// The rest.
     Other = "other",

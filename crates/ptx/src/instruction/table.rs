@@ -45,7 +45,7 @@ rows {
         pub a: Operand as Wanted::Exactly(*ty),
         /// Second factor.
         pub b: Operand as Wanted::Exactly(*ty),
-        /// What is added.
+        /// The addend.
         pub c: Operand as Wanted::Exactly(*ty),
     } = "mad24", in WORDS, where Mad24::rule, class Integer of .ty counts 2, pure;
     /// `sad`: c + |a - b|.
@@ -109,9 +109,9 @@ rows {
         pub ty: Type,
         /// Destination (the manual's f).
         pub d: Reg as Wanted::Exactly(*ty),
-        /// What is put in.
+        /// The inserted bits.
         pub a: Operand as Wanted::Exactly(*ty),
-        /// What it is put into.
+        /// The value that they are inserted into.
         pub b: Operand as Wanted::Exactly(*ty),
         /// First bit, `u32`.
         pub position: Operand as Wanted::WORD,
@@ -122,7 +122,7 @@ rows {
     Szext {
         /// `u32` or `s32`.
         pub ty: Type,
-        /// What happens to a b above 31.
+        /// The treatment of a b above 31.
         pub wrap: Wrap,
         /// Destination.
         pub d: Reg as Wanted::Exactly(*ty),
@@ -133,7 +133,7 @@ rows {
     } = "szext", in WORDS, class Logic of .ty, pure, since 7 6;
     /// `bmsk`: b set bits from bit a on.
     Bmsk {
-        /// What happens to amounts above 31.
+        /// The treatment of amounts above 31.
         pub wrap: Wrap,
         /// Destination, `b32`.
         pub d: Reg as Wanted::BITS,
@@ -248,7 +248,7 @@ rows {
         pub a: Operand as Wanted::Exactly(*ty),
         /// Taken otherwise, also where c is NaN.
         pub b: Operand as Wanted::Exactly(*ty),
-        /// What is looked at.
+        /// The operand.
         pub c: Operand as Wanted::Exactly(*selector),
     } = "slct", in SELECTED, where Slct::rule, class Compare of .ty, pure;
     /// `and`.
@@ -267,7 +267,7 @@ rows {
     Shf {
         /// Left: the upper half is the result. Right: the lower half.
         pub direction: Direction,
-        /// What happens to amounts above 32 (clamp) or 31 (wrap).
+        /// The treatment of amounts above 32 (clamp) or 31 (wrap).
         pub wrap: Wrap,
         /// Destination, `b32`.
         pub d: Reg as Wanted::BITS,
@@ -488,7 +488,7 @@ rows {
     } = "activemask".b32, class Shuffle of B32;
     /// `redux.sync`: a reduction over the warp.
     Redux {
-        /// What it computes.
+        /// The operation.
         pub operator: ReduxOperator,
         /// `u32`, `s32`, `b32` or `f32`.
         pub ty: Type,

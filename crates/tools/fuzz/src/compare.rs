@@ -12,7 +12,7 @@ const ATTEMPTS: usize = 400;
 /// How the programs of some seeds are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
-    /// What is in the programs.
+    /// The classes of instructions in the programs.
     pub classes: Classes,
     /// Statements of a kernel.
     pub statements: u32,
@@ -98,7 +98,7 @@ impl Comparison {
     }
 }
 
-/// What is left of a program that differs in the same way.
+/// The smallest program found that differs in the same way.
 fn smaller(
     devices: &mut [Box<dyn Device>],
     program: &Program,
