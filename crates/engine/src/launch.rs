@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::check::{self, Hold, Operation};
 use crate::count::{Counts, Tallied, Tally};
+use crate::exec::code::Code;
 use crate::exec::failed_polls::FailedPolls;
 use crate::exec::failure::{Cause, Failed, Failure};
 use crate::exec::options::{Options, Shape};
@@ -14,7 +15,7 @@ use crate::exec::peer_progress::PeerProgress;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
 use crate::exec::surroundings::{Checking, Launch as Launched, Parameters};
-use crate::exec::worker::{Code, Crew};
+use crate::exec::worker::Crew;
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;

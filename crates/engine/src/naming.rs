@@ -2,10 +2,10 @@
 
 use crate::check::{Agent, Finding, Side, SiteId, Thread, Verb};
 use crate::exec::checked::{of_site, site};
+use crate::exec::code::Functions;
 use crate::exec::failure::{Cause, Failed, Failure, Wrong};
 use crate::exec::options::Shape;
 use crate::exec::surroundings::coordinates;
-use crate::exec::worker::Functions;
 use crate::finding_kind::FindingKind;
 use crate::launch_error::LaunchError;
 use crate::memory::Fault;

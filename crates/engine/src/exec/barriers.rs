@@ -2,12 +2,12 @@
 
 use super::activation::Group;
 use super::checked;
+use super::code::Code;
 use super::failure::Failed;
 use super::op::Context;
 use super::program::{Barrier, BarrierAction};
 use super::registers::{FULL, LANES, lanes_of};
 use super::warp::Warp;
-use super::worker::Code;
 use crate::check::Accessors;
 
 /// A group at a barrier of the block.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::cluster::Cluster;
+use super::code::Code;
 use super::divergence;
 use super::failure::{Cause, Failed};
 use super::op::Context;
@@ -12,7 +13,6 @@ use super::registers::{Registers, lanes_of};
 use super::stops::Stop;
 use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
-use super::worker::Code;
 use crate::check::BlockId;
 use crate::memory::windows;
 

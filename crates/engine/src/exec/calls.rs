@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::activation::{Activation, Caller, Group};
 use super::builtin;
+use super::code::Code;
 use super::failure::{Cause, Failed, Failure};
 use super::op::Context;
 use super::program::{Call, Callee, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
 use super::warp::Warp;
-use super::worker::Code;
 use crate::check::Accessors;
 use crate::limits::MAX_LOCAL_BYTES;
 

@@ -1,6 +1,7 @@
 //! Runs blocks of a launch as a director says, one warp at a time.
 
 use super::block::Block;
+use super::code::Waits;
 use super::director::{Director, Point, Says};
 use super::failure::Failed;
 use super::op::Context;
@@ -9,7 +10,7 @@ use super::registers::LANES;
 use super::stops::Stop;
 use super::surroundings::{Checking, Held};
 use super::warp::LOOKS;
-use super::worker::{Crew, Rest, Waits};
+use super::worker::{Crew, Rest};
 use crate::count::Tally;
 use crate::schedule::{Choice, Open};
 

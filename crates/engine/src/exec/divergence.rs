@@ -8,6 +8,7 @@
 use super::activation::{Group, lanes_of_warp};
 use super::barriers::Waiting;
 use super::checked::of_site;
+use super::code::Code;
 use super::failure::{Cause, Failed};
 use super::op::Context;
 use super::program::{BarrierAction, Gate, Meeting};
@@ -15,7 +16,6 @@ use super::registers::{FULL, LANES, lanes_of};
 use super::shuffle::read_by;
 use super::surroundings::coordinates;
 use super::warp::Warp;
-use super::worker::Code;
 use crate::check::Thread;
 use crate::finding_kind::FindingKind;
 

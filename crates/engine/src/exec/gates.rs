@@ -3,13 +3,13 @@
 use super::activation::Group;
 use super::checked;
 use super::cluster;
+use super::code::Code;
 use super::failure::Failed;
 use super::op::{Context, lanes_where};
 use super::program::{Gate, Meeting};
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::warp::Warp;
 use super::wgmma;
-use super::worker::Code;
 
 impl Warp {
     /// Whether a group may pass a gate. If not, it is kept until the lanes for which it waits come.

@@ -12,6 +12,7 @@ mod calls;
 mod change;
 pub(crate) mod checked;
 pub(crate) mod cluster;
+pub(crate) mod code;
 mod counted;
 pub(crate) mod directed;
 mod director;

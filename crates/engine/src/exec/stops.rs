@@ -1,11 +1,11 @@
 //! A warp under a director: it stops where it must be decided who goes on.
 
 use super::activation::Group;
+use super::code::Code;
 use super::failure::Failed;
 use super::op::Context;
 use super::registers::lanes_of;
 use super::warp::{TURNS, Warp};
-use super::worker::Code;
 
 /// Where a warp has stopped for a director.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

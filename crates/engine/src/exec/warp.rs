@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::activation::{Activations, Group, lanes_of_warp};
 use super::barriers::Waiting;
 use super::cluster;
+use super::code::Code;
 use super::endless::Limit;
 use super::failure::{Failed, Failure};
 use super::op::Context;
@@ -17,7 +18,6 @@ use super::registers::{FULL, LANES};
 use super::stops::Directed;
 use super::surroundings::Look;
 use super::wgmma::Products;
-use super::worker::Code;
 use crate::memory;
 
 /// How many blocks of instructions a group may go through before others have their turn.

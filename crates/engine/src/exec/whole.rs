@@ -1,11 +1,11 @@
 //! Blocks of instructions of a group.
 
 use super::activation::Group;
+use super::code::Code;
 use super::op::Context;
 use super::program::{Block, Point, Program, Then};
 use super::registers::{FULL, LANES};
 use super::warp::{LOOKS, TURN, Warp};
-use super::worker::Code;
 
 impl Warp {
     /// Runs a group to the end of its block, or to where a director asks: gives that operation.
