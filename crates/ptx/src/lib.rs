@@ -13,6 +13,7 @@ mod names;
 mod operand;
 mod parse;
 mod spans;
+mod special;
 mod types;
 mod version;
 
@@ -24,5 +25,3 @@ pub use operand::*;
 pub use parse::{parse, parse_undeclared, parse_with_spans};
 pub use spans::*;
 pub use types::*;
-
-pub(crate) use parse::is_special;

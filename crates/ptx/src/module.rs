@@ -1,7 +1,5 @@
 //! A module and what it declares.
 
-use std::ops::Range;
-
 use crate::{FunctionId, Instruction, LabelId, Space, Symbol, Type};
 
 /// What a PTX text declares.
@@ -341,6 +339,3 @@ pub struct Location {
     /// Where that was inlined: an index into [`Body::locations`], always below this one's.
     pub inlined_at: Option<u32>,
 }
-
-/// Bytes of the text.
-pub type Span = Range<u32>;

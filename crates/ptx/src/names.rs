@@ -1,5 +1,24 @@
 //! Enums whose variants have a name in PTX.
 
+/// A modifier that PTX writes by a name.
+pub(crate) trait Modifier: Copy {
+    /// The names, each variant's first.
+    const NAMES: &'static [&'static str];
+    /// Words for one of them, where there are better ones than all names.
+    const KIND: Option<&'static str>;
+
+    /// Returns the modifier that PTX calls so.
+    fn of_name(name: &str) -> Option<Self>;
+}
+
+/// The first of these, if there is one.
+pub(crate) const fn first(words: &[&'static str]) -> Option<&'static str> {
+    match words {
+        [first, ..] => Some(first),
+        [] => None,
+    }
+}
+
 /// An enum of modifiers, with the name that PTX gives each; `as` what one is called where it is missing.
 macro_rules! named {
     ($(#[$outer:meta])* pub enum $name:ident $(as $words:literal)? { $($(#[$inner:meta])* $variant:ident = $text:literal $(| $other:literal)*),* $(,)? }) => {
@@ -21,40 +40,13 @@ macro_rules! named {
             }
         }
 
-        impl crate::parse::Read for $name {
-            fn read<'a>(
-                _: &mut crate::parse::Parser<'a>,
-                op: &mut crate::parse::Opcode<'a>,
-                _: crate::instruction::Wanted,
-            ) -> crate::parse::Result<Self> {
-                op.want_named(&[$($words)?], &[$($text),*], Self::from_name)
-            }
-        }
+        impl crate::names::Modifier for $name {
+            const NAMES: &'static [&'static str] = &[$($text),*];
+            const KIND: Option<&'static str> = crate::names::first(&[$($words)?]);
 
-        impl crate::parse::Read for Option<$name> {
-            fn read<'a>(
-                _: &mut crate::parse::Parser<'a>,
-                op: &mut crate::parse::Opcode<'a>,
-                _: crate::instruction::Wanted,
-            ) -> crate::parse::Result<Self> {
-                Ok(op.take($name::from_name))
+            fn of_name(name: &str) -> Option<Self> {
+                Self::from_name(name)
             }
-        }
-
-        impl crate::parse::ReadOr<$name> for $name {
-            fn read_or(op: &mut crate::parse::Opcode<'_>, otherwise: Self) -> Self {
-                op.take(Self::from_name).unwrap_or(otherwise)
-            }
-        }
-
-        impl crate::parse::ReadOr<&$name> for $name {
-            fn read_or(op: &mut crate::parse::Opcode<'_>, otherwise: &Self) -> Self {
-                op.take(Self::from_name).unwrap_or(*otherwise)
-            }
-        }
-
-        impl crate::instruction::Visit for $name {
-            fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
         }
     };
 }

@@ -1,6 +1,7 @@
 //! Names that the language has itself.
 
-use crate::{Module, ParseError, is_special};
+use crate::special::is_special;
+use crate::{Module, ParseError};
 
 /// The warp's threads, a constant of the language.
 const WARP_SIZE: &str = "WARP_SZ";

@@ -2,7 +2,7 @@
 
 use crate::instruction::types::{fits, one_of};
 use crate::instruction::{Wanted, operations};
-use crate::names::named;
+use crate::names::{Modifier, named};
 use crate::{FloatDiv, Operand, Reg, Type};
 
 named! {
@@ -156,8 +156,17 @@ operations! {
     }
 }
 
-impl crate::instruction::Visit for Precision {
-    fn visit(&self, _: crate::instruction::Wanted, _: &mut dyn FnMut(crate::instruction::Named)) {}
+impl Modifier for Precision {
+    const NAMES: &'static [&'static str] = &[];
+    const KIND: Option<&'static str> = Some("`.approx`, `.full` or a rounding");
+
+    fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "approx" => Some(Self::Approximate),
+            "full" => Some(Self::Full),
+            _ => Rounding::from_name(name).map(Self::Rounded),
+        }
+    }
 }
 
 /// Types whose subnormals `.ftz` may flush.

@@ -130,42 +130,9 @@ macro_rules! isa {
                     _ => 0,
                 }
             }
-
-            /// The row of an opcode, whose parts that the row names are taken.
-            fn find<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>) -> Option<Self> {
-                match op.name {
-                    $($unit_name if op.has_all(&[$(stringify!($unit_part)),*]) => {
-                        op.take_all(&[$(stringify!($unit_part)),*]);
-                        Some(Self::$unit)
-                    })*
-                    $($($name if op.has_all(&[$(stringify!($part)),*]) $(&& $when(parser, op))? => {
-                        op.take_all(&[$(stringify!($part)),*]);
-                        Some(Self::$variant)
-                    })+)*
-                    _ => None,
-                }
-            }
-
-            /// Reads the operation of this row.
-            fn read<'a>(self, parser: &mut Parser<'a>, op: &mut Opcode<'a>) -> Result<Operation> {
-                Ok(match self {
-                    $(Self::$variant => {
-                        Operation::$variant(read_payload!(parser, op $(, $reader)?)?)
-                    })*
-                    $(Self::$unit => Operation::$unit,)*
-                })
-            }
         }
 
         impl Operation {
-            /// Reads the operation of this opcode: the next token is its first operand.
-            pub(crate) fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>) -> Result<Self> {
-                match Row::find(parser, op) {
-                    Some(row) => row.read(parser, op),
-                    None => Err(op.unknown(Row::ALL)),
-                }
-            }
-
             /// Its row.
             #[must_use]
             pub const fn row(&self) -> Row {
@@ -224,6 +191,39 @@ macro_rules! isa {
                 }
             }
         }
+
+        /// The readers of all rows. Those that rows name are the parser's, in whose module this expands.
+        macro_rules! row_readers {
+            () => {
+                impl<'a> Parser<'a> {
+                    /// Takes the parts of an opcode that its row names.
+                    fn row(&mut self, op: &mut Opcode<'a>) -> Option<Row> {
+                        match op.name {
+                            $($unit_name if op.has_all(&[$(stringify!($unit_part)),*]) => {
+                                op.take_all(&[$(stringify!($unit_part)),*]);
+                                Some(Row::$unit)
+                            })*
+                            $($($name if op.has_all(&[$(stringify!($part)),*]) $(&& $when(self, op))? => {
+                                op.take_all(&[$(stringify!($part)),*]);
+                                Some(Row::$variant)
+                            })+)*
+                            _ => None,
+                        }
+                    }
+
+                    /// Reads the operation of a row.
+                    fn operation_of(&mut self, row: Row, op: &mut Opcode<'a>) -> Result<Operation> {
+                        Ok(match row {
+                            $(Row::$variant => {
+                                Operation::$variant(read_payload!(self, op $(, $reader)?)?)
+                            })*
+                            $(Row::$unit => Operation::$unit,)*
+                        })
+                    }
+                }
+            };
+        }
+        pub(crate) use row_readers;
     };
 }
 
@@ -237,16 +237,6 @@ macro_rules! payload_type {
     };
 }
 
-/// Reads a payload by its reader, or field by field.
-macro_rules! read_payload {
-    ($parser:ident, $op:ident, $reader:path) => {
-        $reader($parser, $op).map(Into::into)
-    };
-    ($parser:ident, $op:ident) => {
-        Read::read($parser, $op, Wanted::Any)
-    };
-}
-
 macro_rules! is_pure {
     ($payload:ident) => {
         true
@@ -256,4 +246,4 @@ macro_rules! is_pure {
     };
 }
 
-pub(crate) use {is_pure, isa, payload_type, read_payload};
+pub(crate) use {is_pure, isa, payload_type};

@@ -13,6 +13,7 @@ mod isa;
 mod matrix;
 mod memory;
 mod movement;
+mod read;
 mod synchronisation;
 mod table;
 mod types;
@@ -34,10 +35,17 @@ pub use table::*;
 pub use video::*;
 pub use visit::Access;
 
-use crate::{Address, Operand, Reg, Span, SpecialRegister, Symbol, Type};
-use isa::{is_pure, isa, payload_type, read_payload};
-pub(crate) use visit::{Named, Visit, operations, read, read_field, wanted};
+use std::ops::Range;
+
+use crate::{Address, Operand, Reg, SpecialRegister, Symbol, Type};
+use isa::{is_pure, isa, payload_type};
+pub(crate) use read::{Read, ReadOr, Source, read_field, read_fields};
+pub(crate) use table::row_readers;
+pub(crate) use visit::{Named, Visit, operations, wanted};
 pub(crate) use wanted::Wanted;
+
+/// Bytes of the text.
+pub type Span = Range<u32>;
 
 /// An instruction of a body.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! The table of instructions: a row states all that is known of one without its operands. [`isa!`] explains its columns.
 
 use super::*;
-use crate::parse::{Opcode, Parser, Read, Result};
 use crate::{Predicate, Space};
 
 isa! {
@@ -592,21 +591,4 @@ without_operands {
     /// `brkpt`.
     Brkpt = "brkpt", class Control, flow Resumes;
 }
-}
-
-/// Whether it computes with integers or bits: its first type is no float.
-fn is_integer(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
-    !op.peek_type().is_some_and(Type::is_float)
-}
-
-/// Whether it moves the elements of vectors.
-fn has_vector(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
-    op.has("v2") || op.has("v4") || op.has("v8")
-}
-
-/// Whether it makes four floats of few bits.
-fn has_four(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
-    use Type::{E2m1x4, E2m3x4, E3m2x4, E4m3x4, E5m2x4};
-    let first = op.peek_type();
-    first.is_some_and(|ty| matches!(ty, E4m3x4 | E5m2x4 | E3m2x4 | E2m3x4 | E2m1x4))
 }

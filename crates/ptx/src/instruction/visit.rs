@@ -2,6 +2,7 @@
 //! there, told by what stands behind them.
 
 use super::Wanted;
+use crate::names::Modifier;
 use crate::{Address, Base, FunctionId, LabelId, Operand, Predicate, Reg, SpecialRegister, Symbol};
 
 /// How an instruction accesses a register.
@@ -62,6 +63,10 @@ impl Visit for Address {
     }
 }
 
+impl<T: Modifier> Visit for T {
+    fn visit(&self, _: Wanted, _: &mut dyn FnMut(Named)) {}
+}
+
 impl<T: Visit> Visit for Option<T> {
     fn visit(&self, wanted: Wanted, visitor: &mut dyn FnMut(Named)) {
         if let Some(value) = self {
@@ -113,37 +118,8 @@ macro_rules! operations {
                 }
             }
 
-            crate::instruction::read! { [$($read)?] $name { $($field: $ty [$($wanted)?] [$($flag)? $($otherwise)?],)* } }
+            crate::instruction::read_fields! { [$($read)?] $name { $($field: $ty [$($wanted)?] [$($flag)? $($otherwise)?],)* } }
         )*
-    };
-}
-
-/// Reads a payload field by field, where it says so.
-macro_rules! read {
-    ([] $($payload:tt)*) => {};
-    ([read] $name:ident { $($field:ident: $ty:ty [$($wanted:expr)?] [$($given:expr)?],)* }) => {
-        impl crate::parse::Read for $name {
-            #[allow(unused_variables, reason = "few fields decide what others take")]
-            fn read<'a>(
-                parser: &mut crate::parse::Parser<'a>,
-                op: &mut crate::parse::Opcode<'a>,
-                _: crate::instruction::Wanted,
-            ) -> crate::parse::Result<Self> {
-                $(let $field: &$ty =
-                    &crate::instruction::read_field!(parser, op, $ty, [$($wanted)?] [$($given)?]);)*
-                Ok(Self { $($field: *$field),* })
-            }
-        }
-    };
-}
-
-/// Reads a field.
-macro_rules! read_field {
-    ($parser:ident, $op:ident, $ty:ty, [] [$given:expr]) => {
-        <$ty as crate::parse::ReadOr<_>>::read_or($op, $given)
-    };
-    ($parser:ident, $op:ident, $ty:ty, [$($wanted:expr)?] []) => {
-        <$ty as crate::parse::Read>::read($parser, $op, crate::instruction::wanted!($($wanted)?))?
     };
 }
 
@@ -157,4 +133,4 @@ macro_rules! wanted {
     };
 }
 
-pub(crate) use {operations, read, read_field, wanted};
+pub(crate) use {operations, wanted};

@@ -5,8 +5,7 @@ use super::opcode::Opcode;
 use super::scope::Name;
 use super::{Fail, Parser, Result};
 use crate::{
-    BranchTargets, CallTargets, FunctionId, Guard, Instruction, Linkage, Operation, Prototype,
-    Space,
+    BranchTargets, CallTargets, FunctionId, Guard, Instruction, Linkage, Prototype, Space,
 };
 
 impl<'a> Parser<'a> {
@@ -220,7 +219,7 @@ impl<'a> Parser<'a> {
             opcode.push(part)?;
         }
         self.advance()?;
-        let operation = Operation::read(self, &mut opcode);
+        let operation = self.operation(&mut opcode);
         // A modifier that nobody took explains best why operands do not fit.
         opcode.finish(self.source)?;
         let operation = operation?;

@@ -13,7 +13,6 @@ mod operand;
 mod read;
 mod scope;
 mod spans;
-mod special;
 mod variable;
 
 use crate::{Module, ParseError, Spans};
@@ -119,10 +118,6 @@ pub(crate) struct Fail {
     offset: usize,
     message: String,
 }
-
-pub(crate) use opcode::Opcode;
-pub(crate) use read::{Read, ReadOr};
-pub(crate) use special::is_special;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<Fail>>;
 

@@ -1,6 +1,7 @@
 //! The dotted parts of an instruction's name.
 
 use super::{Fail, Result};
+use crate::names::Modifier;
 use crate::{Row, Type};
 
 /// More parts than any instruction has.
@@ -80,20 +81,13 @@ impl<'a> Opcode<'a> {
         Err(self.error(&format!("`{}` lacks {what}{meant}", self.name)))
     }
 
-    /// The same; one of these names must be there, which are called so.
-    pub(crate) fn want_named<T>(
-        &mut self,
-        words: &[&str],
-        names: &[&str],
-        known: impl Fn(&str) -> Option<T>,
-    ) -> Result<T> {
-        match self.take(&known) {
+    /// Takes a modifier, which must be there.
+    pub(crate) fn want_modifier<T: Modifier>(&mut self) -> Result<T> {
+        match self.take(T::of_name) {
             Some(value) => Ok(value),
             None => self.want(
-                &words
-                    .first()
-                    .map_or_else(|| one_of(names), ToString::to_string),
-                known,
+                &T::KIND.map_or_else(|| one_of(T::NAMES), ToOwned::to_owned),
+                T::of_name,
             ),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::lexer::{Lexer, Token};
 use super::scope::Name;
-use super::special;
 use super::{Fail, Parser, Result};
+use crate::special;
 use crate::{Access, Address, Base, Kind, Operand, Predicate, Reg, Type};
 
 impl<'a> Parser<'a> {

@@ -1,87 +1,75 @@
-//! Fields of instructions, read by their types.
+//! The fields of an instruction in a text.
 
 use super::opcode::Opcode;
-use super::{Parser, Result};
-use crate::instruction::Wanted;
+use super::{Fail, Parser, Result};
+use crate::instruction::{Read, Source, Wanted};
+use crate::names::Modifier;
 use crate::{Address, Operand, Predicate, Reg};
 
-/// A modifier or an operand that its type tells how to read.
-pub(crate) trait Read: Sized {
-    /// Reads it: a modifier from the opcode, an operand, which is `wanted`, from the text.
-    ///
-    /// # Errors
-    /// It is not there.
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, wanted: Wanted) -> Result<Self>;
-}
-
-/// A modifier that may be left out.
-pub(crate) trait ReadOr<T>: Sized {
-    /// Reads it; `given` is its name, or its value where it is left out.
-    fn read_or(op: &mut Opcode<'_>, given: T) -> Self;
-}
-
-/// Whether a modifier of this name is there.
-impl ReadOr<&str> for bool {
-    fn read_or(op: &mut Opcode<'_>, name: &str) -> Self {
-        op.flag(name)
-    }
-}
-
-impl<T: Read> Read for Box<T> {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, wanted: Wanted) -> Result<Self> {
-        T::read(parser, op, wanted).map(Self::new)
-    }
-}
-
-impl Read for Reg {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, _: Wanted) -> Result<Self> {
-        parser.separate(op)?;
-        parser.reg()
-    }
-}
-
-impl Read for Operand {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, wanted: Wanted) -> Result<Self> {
-        parser.separate(op)?;
-        parser.operand(wanted.immediate())
-    }
-}
-
-/// A last operand that may be left out.
-impl Read for Option<Operand> {
-    fn read<'a>(parser: &mut Parser<'a>, _: &mut Opcode<'a>, wanted: Wanted) -> Result<Self> {
-        parser.optional(wanted.immediate())
-    }
-}
-
-impl Read for Predicate {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, _: Wanted) -> Result<Self> {
-        parser.separate(op)?;
-        parser.predicate()
-    }
-}
-
-impl Read for Address {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, _: Wanted) -> Result<Self> {
-        parser.separate(op)?;
-        parser.address()
-    }
-}
-
-/// An integer that the instruction holds itself.
-impl Read for u32 {
-    fn read<'a>(parser: &mut Parser<'a>, op: &mut Opcode<'a>, _: Wanted) -> Result<Self> {
-        parser.separate(op)?;
-        parser.number32()
-    }
+/// An instruction whose opcode has been taken apart, and whose operands come next.
+struct Fields<'p, 'a> {
+    parser: &'p mut Parser<'a>,
+    op: &'p mut Opcode<'a>,
 }
 
 impl<'a> Parser<'a> {
+    /// Reads what its type tells how to read: the fields of a payload, or an only operand.
+    pub(super) fn fields<T: Read>(&mut self, op: &mut Opcode<'a>) -> Result<T> {
+        T::read(&mut Fields { parser: self, op }, Wanted::Any)
+    }
+}
+
+impl Fields<'_, '_> {
     /// Takes the comma before an operand, unless it is the first.
-    fn separate(&mut self, op: &mut Opcode<'a>) -> Result<()> {
-        match op.next_operand() {
+    fn separate(&mut self) -> Result<()> {
+        match self.op.next_operand() {
             0 => Ok(()),
-            _ => self.comma(),
+            _ => self.parser.comma(),
         }
+    }
+}
+
+impl Source for Fields<'_, '_> {
+    type Error = Box<Fail>;
+
+    fn modifier<T: Modifier>(&mut self) -> Result<T> {
+        self.op.want_modifier()
+    }
+
+    fn optional_modifier<T: Modifier>(&mut self) -> Option<T> {
+        self.op.take(T::of_name)
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        self.op.flag(name)
+    }
+
+    fn reg(&mut self) -> Result<Reg> {
+        self.separate()?;
+        self.parser.reg()
+    }
+
+    fn operand(&mut self, wanted: Wanted) -> Result<Operand> {
+        self.separate()?;
+        self.parser.operand(wanted.immediate())
+    }
+
+    fn optional_operand(&mut self, wanted: Wanted) -> Result<Option<Operand>> {
+        self.parser.optional(wanted.immediate())
+    }
+
+    fn predicate(&mut self) -> Result<Predicate> {
+        self.separate()?;
+        self.parser.predicate()
+    }
+
+    fn address(&mut self) -> Result<Address> {
+        self.separate()?;
+        self.parser.address()
+    }
+
+    fn number(&mut self) -> Result<u32> {
+        self.separate()?;
+        self.parser.number32()
     }
 }

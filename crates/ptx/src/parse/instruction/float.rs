@@ -1,9 +1,8 @@
 //! Arithmetic on floating point.
 
 use super::super::opcode::Opcode;
-use super::super::{Parser, Read, Result};
-use crate::instruction::Wanted;
-use crate::{Binary, FloatMinMax, Fma, Precision, Rounding, Type};
+use super::super::{Parser, Result};
+use crate::{Binary, FloatMinMax, Fma, Rounding, Type};
 
 impl<'a> Parser<'a> {
     pub(crate) fn fma(&mut self, op: &mut Opcode<'a>) -> Result<Fma> {
@@ -46,7 +45,7 @@ impl<'a> Parser<'a> {
             op.need("abs")?;
         }
         let abs = op.flag("abs");
-        let Binary { ty, d, a, b } = Binary::read(self, op, Wanted::Any)?;
+        let Binary { ty, d, a, b } = self.fields::<Binary>(op)?;
         Ok(FloatMinMax {
             ty,
             ftz,
@@ -58,18 +57,5 @@ impl<'a> Parser<'a> {
             b,
             c: self.optional(ty)?,
         })
-    }
-}
-
-impl Read for Precision {
-    fn read<'a>(_: &mut Parser<'a>, op: &mut Opcode<'a>, _: Wanted) -> Result<Self> {
-        if op.flag("approx") {
-            return Ok(Self::Approximate);
-        }
-        if op.flag("full") {
-            return Ok(Self::Full);
-        }
-        let rounding = op.want("`.approx`, `.full` or a rounding", Rounding::from_name)?;
-        Ok(Self::Rounded(rounding))
     }
 }

@@ -1,8 +1,7 @@
 //! Arithmetic on integers and bits.
 
 use super::super::opcode::Opcode;
-use super::super::{Parser, Read, Result};
-use crate::instruction::Wanted;
+use super::super::{Parser, Result};
 use crate::{Binary, DotProduct, Half, IntegerMad, IntegerSum, Type};
 
 impl<'a> Parser<'a> {
@@ -10,7 +9,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn integer_sum(&mut self, op: &mut Opcode<'a>) -> Result<IntegerSum> {
         let carry_in = matches!(op.name, "addc" | "subc");
         let (saturate, carry_out) = (op.flag("sat"), op.flag("cc"));
-        let Binary { ty, d, a, b } = Binary::read(self, op, Wanted::Any)?;
+        let Binary { ty, d, a, b } = self.fields::<Binary>(op)?;
         Ok(IntegerSum {
             ty,
             saturate,
@@ -24,9 +23,9 @@ impl<'a> Parser<'a> {
 
     /// `mad`, `madc`: c is as wide as the product.
     pub(crate) fn integer_mad(&mut self, op: &mut Opcode<'a>) -> Result<IntegerMad> {
-        let half = Half::read(self, op, Wanted::Any)?;
+        let half = self.fields::<Half>(op)?;
         let (saturate, carry_out) = (op.flag("sat"), op.flag("cc"));
-        let Binary { ty, d, a, b } = Binary::read(self, op, Wanted::Any)?;
+        let Binary { ty, d, a, b } = self.fields::<Binary>(op)?;
         let wide = if half == Half::Wide { twice(ty) } else { ty };
         Ok(IntegerMad {
             ty,

@@ -2,8 +2,7 @@
 
 use super::super::lexer::Token;
 use super::super::opcode::Opcode;
-use super::super::{Fail, Parser, Read, Result};
-use crate::instruction::Wanted;
+use super::super::{Fail, Parser, Result};
 use crate::{
     Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Movmatrix,
     Operand, PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, WgmmaMma,
@@ -200,7 +199,7 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn movmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Movmatrix> {
         want_shape(op)?;
-        Movmatrix::read(self, op, Wanted::Any)
+        self.fields(op)
     }
 
     pub(crate) fn ldmatrix(&mut self, op: &mut Opcode<'a>) -> Result<Ldmatrix> {

@@ -1,8 +1,7 @@
 //! Loads, stores and hints to caches.
 
 use super::super::opcode::Opcode;
-use super::super::{Parser, Read, Result};
-use crate::instruction::Wanted;
+use super::super::{Parser, Result};
 use crate::{
     AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, CreatePolicy, Eviction, Ld,
     Ldu, Order, PolicyKind, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, StBulk,
@@ -278,6 +277,6 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn apply_priority(&mut self, op: &mut Opcode<'a>) -> Result<CacheRange> {
         op.need("L2::evict_normal")?;
-        CacheRange::read(self, op, Wanted::Any)
+        self.fields(op)
     }
 }

@@ -12,5 +12,6 @@ mod mbarrier;
 mod memory;
 mod movement;
 mod other;
+mod rows;
 mod synchronisation;
 mod video;

@@ -3,7 +3,7 @@
 use crate::{Axis, SpecialRegister};
 
 /// `%tid` and `x`.
-pub(super) fn with_axis(name: &str, axis: &str) -> Option<SpecialRegister> {
+pub(crate) fn with_axis(name: &str, axis: &str) -> Option<SpecialRegister> {
     let axis = Axis::from_name(axis)?;
     Some(match name {
         "%tid" => SpecialRegister::Tid(axis),
@@ -19,7 +19,7 @@ pub(super) fn with_axis(name: &str, axis: &str) -> Option<SpecialRegister> {
 }
 
 /// Those without an axis.
-pub(super) fn alone(name: &str) -> Option<SpecialRegister> {
+pub(crate) fn alone(name: &str) -> Option<SpecialRegister> {
     Some(match name {
         "%cluster_ctarank" => SpecialRegister::ClusterCtarank,
         "%cluster_nctarank" => SpecialRegister::ClusterNctarank,
