@@ -66,10 +66,25 @@ impl Within<'_> {
     }
 
     fn refused(&self, instruction: &Instruction) -> Result<(), String> {
+        self.target(instruction)?;
         instruction.operation.rule()?;
         self.operands(instruction)?;
         space::check(self, &instruction.operation)?;
         call::check(self, &instruction.operation)
+    }
+
+    /// Checks that the GPUs of the module's `.target` have the instruction.
+    fn target(&self, instruction: &Instruction) -> Result<(), String> {
+        let (needed, target) = (
+            instruction.operation.row().architecture(),
+            self.module.target.arch,
+        );
+        match needed > target {
+            true => Err(format!(
+                "it needs `.target sm_{needed}` or newer, and the module's is `sm_{target}`"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Each register, symbol and register of the hardware where the instruction takes it.
@@ -152,7 +167,6 @@ impl Within<'_> {
     }
 }
 
-/// The symbol that a value is the address of.
 /// The registers of a vector: of one size, and each of the instruction's type. Among untyped ones a vector counts as bits,
 /// as `ptxas` has it.
 fn vector(elements: &[(&crate::Register, Wanted)]) -> Result<(), String> {
@@ -193,6 +207,7 @@ fn unequal_elements(first: &crate::Register, other: &crate::Register) -> String 
     )
 }
 
+/// Returns the symbol that a value is the address of.
 const fn symbol_of(operand: Operand) -> Option<Symbol> {
     match operand {
         Operand::Symbol { symbol, .. } => Some(symbol),

@@ -123,6 +123,10 @@ fn of_modules() {
             "column 18: expected an instruction, a label or a directive, found the end of the text",
         ),
         ("/* open", "column 1: this comment has no end `*/`"),
+        (
+            ".entry k() { wgmma.fence.sync.aligned; ret; }",
+            "column 14: `wgmma.fence.sync.aligned`: it needs `.target sm_90` or newer, and the module's is `sm_80`",
+        ),
     ] {
         assert_eq!(
             message(&format!("{head}{text}")),
