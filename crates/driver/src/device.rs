@@ -393,8 +393,9 @@ impl Device {
         }
     }
 
-    /// The bytes from the start of an allocation of the emulator to an address in it, or just behind it: equal for the
-    /// same place in two launches, each with memory of its own. `None` for all other numbers, and on a GPU.
+    /// Finds the words that are addresses in allocations of the emulator, or just behind one: the index of each, and the
+    /// bytes from the start of its allocation, equal for the same place in two launches, each with memory of its own. There
+    /// are none on a GPU.
     ///
     /// ```
     /// use ridgepoint_driver::{Device, DeviceChoice};
@@ -402,14 +403,13 @@ impl Device {
     /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
     /// let buffer = device.buffer_zeroed::<u32>(4)?;
     /// let third = buffer.slice(2..).as_ptr() as u64;
-    /// assert_eq!(device.offset_in_allocation(third), Some(8));
-    /// assert_eq!(device.offset_in_allocation(7), None);
+    /// assert_eq!(device.addresses([7, third, 0]), [(1, 8)]);
     /// # Ok::<(), ridgepoint_driver::DriverError>(())
     /// ```
-    pub fn offset_in_allocation(&self, address: u64) -> Option<u64> {
+    pub fn addresses(&self, words: impl IntoIterator<Item = u64>) -> Vec<(usize, u64)> {
         match &self.gpu {
-            Some(_) => None,
-            None => emulator::offset_in_allocation(address),
+            Some(_) => Vec::new(),
+            None => emulator::addresses(words),
         }
     }
 

@@ -235,10 +235,22 @@ impl fmt::Debug for Kernels {
     }
 }
 
-/// See [`Device::offset_in_allocation`](super::Device::offset_in_allocation).
-pub(super) fn offset_in_allocation(address: u64) -> Option<u64> {
-    // No allocation begins where another ends.
-    let before = address.checked_sub(1)?;
-    let found = memory().find(address).or_else(|| memory().find(before))?;
-    Some(address - found.start)
+/// See [`Device::addresses`](super::Device::addresses).
+pub(super) fn addresses(words: impl IntoIterator<Item = u64>) -> Vec<(usize, u64)> {
+    // By address, and none begins where another ends. Most words of most buffers lie beyond the first or the last.
+    let live = memory().allocations();
+    let span = match (live.first(), live.last()) {
+        (Some(first), Some(last)) => first.start..=last.start + last.bytes,
+        _ => return Vec::new(),
+    };
+    let offset = |word: u64| {
+        let below = live.partition_point(|it| it.start <= word).checked_sub(1)?;
+        let offset = word - live[below].start;
+        (offset <= live[below].bytes).then_some(offset)
+    };
+    let words = words.into_iter().enumerate();
+    let inside = words.filter(|(_, word)| span.contains(word));
+    inside
+        .filter_map(|(index, word)| Some((index, offset(word)?)))
+        .collect()
 }

@@ -47,13 +47,13 @@ struct Address {
 const WORD: usize = size_of::<u64>();
 
 fn addresses(device: &Device, bytes: &[u8]) -> Vec<Address> {
-    let words = bytes.as_chunks::<WORD>().0.iter().enumerate();
-    let addresses = words.filter_map(|(word, bytes)| {
-        let offset = device.offset_in_allocation(u64::from_le_bytes(*bytes))?;
-        let at = word * WORD;
-        Some(Address { at, offset })
-    });
-    addresses.collect()
+    let words = bytes.as_chunks::<WORD>().0.iter();
+    let found = device.addresses(words.map(|word| u64::from_le_bytes(*word)));
+    let at = |(word, offset)| Address {
+        at: word * WORD,
+        offset,
+    };
+    found.into_iter().map(at).collect()
 }
 
 /// What a launch has done to a buffer, as far as that can be told.
