@@ -4,8 +4,8 @@
 #
 #   scripts/fresh-machine.sh [--first] [MACHINE...]
 #
-# The two commands of README's first screen (--first: the first alone), and then those that
-# docs/installing.md begins with:
+# The two commands of README's first screen, and then those that docs/installing.md begins with (--first: README's
+# first command alone):
 #
 #   debian12   a bare Debian 12
 #   debian13   a bare Debian 13
@@ -56,10 +56,10 @@ main() {
     mapfile -t installing < <(first_block docs/installing.md)
     [ ${#commands[@]} -eq 2 ] || fail "README.md begins with ${#commands[@]} commands, not 2"
     [ ${#installing[@]} -eq 2 ] || fail "docs/installing.md begins with ${#installing[@]} commands, not 2"
+    commands+=("${installing[@]}")
     if [ -n "$first_only" ]; then
         commands=("${commands[0]}")
     fi
-    commands+=("${installing[@]}")
 
     work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
     trap clean_up EXIT
