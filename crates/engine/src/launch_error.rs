@@ -16,7 +16,7 @@ pub enum LaunchError {
         kernel: String,
         /// Which thread.
         thread: Thread,
-        /// What went wrong.
+        /// The failure.
         failure: Box<Failure>,
         /// File and line, or the PTX's line.
         place: String,
@@ -65,7 +65,7 @@ pub enum LaunchError {
         kernel: String,
         /// Of the blocks that begin at once.
         actual: u64,
-        /// What there is.
+        /// Bytes that are free.
         free: u64,
     },
     /// A function of the kernel cannot be made into what the engine executes.

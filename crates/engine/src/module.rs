@@ -37,7 +37,7 @@ pub enum LoadError {
         variable: String,
         /// Its bytes.
         bytes: u64,
-        /// What there is.
+        /// Bytes that are free.
         free: u64,
     },
 }

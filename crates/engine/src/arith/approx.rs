@@ -1,8 +1,9 @@
 //! Approximations, whose bits PTX leaves open: `rcp`, `sqrt`, `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`, `div.approx`, `div.full`.
 //!
-//! What a GPU's special function units interpolate has the bits of an H200 (the crate `sfu`), and `ex2` of halves those of an
-//! H100, which gives the upper digits of the `f32` result and does not round. The other results are the same on
-//! every host: `libm`'s in `f64`, rounded. Modifiers compose here, too: `ex2.approx.ftz.f32` is `flush(ex2(flush(a)))`.
+//! Functions that a GPU's special function units interpolate have the bits of an H200 (the crate `sfu`), and `ex2` of
+//! halves those of an H100, which gives the upper digits of the `f32` result and does not round. The other results are
+//! the same on every host: `libm`'s in `f64`, rounded. Modifiers compose here, too: `ex2.approx.ftz.f32` is
+//! `flush(ex2(flush(a)))`.
 //!
 //! | instruction | error that the PTX ISA states | here |
 //! |---|---|---|

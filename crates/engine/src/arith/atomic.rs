@@ -1,4 +1,4 @@
-//! What `atom` and `red` make of the value in memory and an operand, and `redux` of the lanes' values.
+//! The operators of `atom` and `red` on the value in memory and an operand, and of `redux` on the lanes' values.
 //!
 //! `add`, `min`, `max`, `and`, `or` and `xor` are the arithmetic instructions of the type
 //! ([`integer`](super::integer), [`half`](super::half)); `.exch` is its operand. The `.add` of floats rounds to the

@@ -2,7 +2,7 @@
 
 use super::integer::{Integer, Word};
 
-/// What becomes of an amount that is beyond the width (`.clamp`, `.wrap`).
+/// The treatment of an amount that is beyond the width (`.clamp`, `.wrap`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
     /// It counts as the width.

@@ -27,7 +27,7 @@ pub trait Convertible<F>: Integer {
     fn to_float(self) -> F;
     /// The integral number, held within the type.
     fn from_float(x: F) -> Self;
-    /// What NaN becomes.
+    /// The integer that NaN becomes.
     const OF_NAN: Self;
 }
 

@@ -20,7 +20,7 @@ pub trait Float:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// What the hardware gives where a result is no number.
+    /// The NaN that the hardware gives where a result is no number.
     const HARDWARE_NAN: Self;
     /// Positive 0.
     const ZERO: Self;
@@ -305,7 +305,7 @@ pub fn xorsign_abs<F: Float>(a: F, b: F, function: impl Fn(F, F) -> F) -> F {
     canonical(function(a.magnitude(), b.magnitude()).with_sign_of(sign))
 }
 
-/// What `testp` asks.
+/// The classes of numbers that `testp` tests for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `.finite`: neither infinite nor NaN.

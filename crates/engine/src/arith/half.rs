@@ -32,7 +32,7 @@ pub enum F16 {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bf16 {}
 
-/// What the hardware gives where a result is no number, of either format.
+/// The NaN that the hardware gives where a result is no number, of either format.
 pub const NAN: u16 = 0x7fff;
 
 const SIGN: u16 = 0x8000;

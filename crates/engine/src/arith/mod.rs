@@ -1,5 +1,4 @@
-//! What every arithmetic instruction of PTX does to one lane: pure functions, without knowledge of
-//! warps.
+//! The effect of every arithmetic instruction of PTX on one lane: pure functions, without knowledge of warps.
 //!
 //! The executor calls them in loops over the 32 lanes of a warp, so the common ones are inlined always
 //! and have no branches: LLVM makes vectors of such loops. Registers are bits: `f16` and `bf16` are `u16`,

@@ -20,7 +20,7 @@ use super::float;
 use super::fp8::{self, E4M3, E5M2};
 use super::half::{self, F16};
 
-/// What an element of a factor is.
+/// The type of an element of a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// `f16`
@@ -80,7 +80,7 @@ impl Element {
     }
 }
 
-/// What an element of a sum is.
+/// The type of an element of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sum {
     /// `f16`

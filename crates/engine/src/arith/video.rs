@@ -28,7 +28,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// What a lane takes.
+    /// Returns the part that a lane takes, extended.
     fn of(&self, operands: u64, lane: usize) -> i64 {
         let part = operands >> (self.bits * u32::from(self.parts[lane]));
         let above = 64 - self.bits;
@@ -39,7 +39,7 @@ impl Source {
     }
 }
 
-/// What is computed.
+/// The operation of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Sum.
@@ -66,7 +66,7 @@ pub enum Operation {
     Set([bool; 3]),
 }
 
-/// What follows, with the third operand.
+/// The second operation, with the third operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
     /// Nothing: of lanes that have no result the third operand's parts are kept.
@@ -82,7 +82,7 @@ pub enum Second {
 /// An instruction of one, two or four lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Video {
-    /// What each lane computes.
+    /// The operation of each lane.
     pub operation: Operation,
     /// 1, 2 or 4.
     pub lanes: usize,
@@ -99,7 +99,7 @@ pub struct Video {
     /// Of one lane the part of the destination that it goes to, counted in `bits`; of several a bit for each that has a
     /// result.
     pub destination: u32,
-    /// What follows.
+    /// The second operation.
     pub second: Second,
 }
 

@@ -1,4 +1,4 @@
-//! What the executor says of an access.
+//! An access, as the executor describes it.
 
 use super::overlap::Stored;
 use crate::memory::Lanes;
@@ -55,14 +55,14 @@ impl Scope {
     }
 }
 
-/// What an operation or a fence orders.
+/// The accesses that an operation or a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Nothing.
     Relaxed,
-    /// What follows.
+    /// Those that follow.
     Acquire,
-    /// What came before.
+    /// Those that came before.
     Release,
     /// Both.
     AcquireRelease,
@@ -89,7 +89,7 @@ pub enum Strength {
     Strong(Order, Scope),
 }
 
-/// What an access does.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
     /// Reads. So does a compare-and-swap that fails.
@@ -125,12 +125,12 @@ pub struct Access<'a> {
     /// Which instruction, within the launch's program. Always the same `what`, `element_bytes` and
     /// bytes, but that a compare-and-swap may also read.
     pub instruction: u32,
-    /// What it does.
+    /// The kind.
     pub what: AccessKind,
     /// Bytes of one element of a vector; else those of the access.
     pub element_bytes: u32,
     /// Where: addresses of global memory, offsets in shared and local memory.
     pub lanes: &'a Lanes<'a>,
-    /// What a plain store writes: asked for only where lanes reach the same bytes. Without it these race.
+    /// The values of a plain store: asked for only where lanes reach the same bytes. Without them these race.
     pub stored: Option<&'a dyn Stored>,
 }

@@ -1,10 +1,10 @@
 //! Copies of many bytes through the asynchronous proxy, and the mbarriers that count them.
 //!
-//! What a copy writes is pending until somebody waits: for a phase of its mbarrier, or for the group that its
-//! thread has committed. From then on it counts as written by the thread that issued the copy, at that
-//! moment, and who waits for the same phase knows of it. What a copy reads must not be written until then.
-//! What threads write themselves a copy sees only behind a proxy fence. That is looked for in shared memory alone: a
-//! copy that reads what threads have written to global memory, without a fence, is not found.
+//! A copy's writes are pending until a thread waits: for a phase of its mbarrier, or for the group that its thread has
+//! committed. From then on they count as writes of the thread that issued the copy, at that moment, and whoever waits
+//! for the same phase knows of them. The bytes that a copy reads must not be written until then. A copy sees the
+//! threads' own writes only behind a proxy fence. A missing one is looked for in shared memory alone: a copy that reads
+//! bytes that threads have written to global memory, without a fence, is not found.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Part {
     pub bytes: u32,
 }
 
-/// What a copy does with global memory.
+/// The effect of a copy on global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyRole {
     /// Writes over what is there.
@@ -41,7 +41,7 @@ pub enum CopyRole {
     Change(u32),
 }
 
-/// What a block's threads and others have begun in its shared memory.
+/// Copies that a block's threads and others have begun in its shared memory.
 #[derive(Debug, Default)]
 pub(super) struct Bulks {
     /// How many phases of an mbarrier have ended, by its offset.
@@ -49,9 +49,9 @@ pub(super) struct Bulks {
     /// Which phase of an mbarrier a thread has asked for, where copies count at it.
     asked: Map<(u64, u32), u32>,
     counts_bytes: Map<u64, ()>,
-    /// What an mbarrier has not been waited for.
+    /// Writes of copies that no thread has waited for at their mbarrier.
     pub(super) incoming: Vec<Incoming>,
-    /// What is read of its shared memory.
+    /// Copies that read its shared memory.
     pub(super) outgoing: Vec<Outgoing>,
     /// How many groups each thread has committed, with stores or without.
     committed: Map<u32, u32>,
@@ -240,7 +240,7 @@ impl Checker {
     /// A thread begins a copy to shared memory of `owner`, whose mbarrier at an offset counts its bytes.
     ///
     /// # Errors
-    /// What either half races with, or what it reads that nobody has written.
+    /// Either half races with another access, or reads bytes that nobody has written.
     pub fn bulk_load(
         &mut self,
         memory: &Memory,
@@ -487,8 +487,8 @@ impl Checker {
         Ok(stored)
     }
 
-    /// What threads have written themselves of what a copy reaches, without a proxy fence since; of strong
-    /// writes, too, or not.
+    /// Finds a write by threads themselves to bytes that a copy reaches, without a proxy fence since; of strong writes,
+    /// too, if asked to.
     fn behind_fences(
         &mut self,
         owner: BlockId,
@@ -601,7 +601,7 @@ fn settle(cells: &mut Cells<'_>, thread: u32, time: u32) {
 }
 
 impl super::Block {
-    /// What still reads bytes of its shared memory.
+    /// Returns the copy or the product that still reads bytes of its shared memory.
     fn reads(&self, address: u64, bytes: u64) -> Option<Before> {
         let meets = |it: &&Outgoing| !it.is_read && it.from < address + bytes && address < it.to;
         let copy = self.bulks.outgoing.iter().find(meets);

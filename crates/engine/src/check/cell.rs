@@ -10,7 +10,7 @@ use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
 use crate::finding_kind::{FindingKind, RaceReason};
 
-/// What an access conflicts with.
+/// An earlier access with which an access conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) epoch: u32,
@@ -55,7 +55,7 @@ pub(super) struct Touch {
     pub(super) site: u32,
 }
 
-/// What the order of accesses is judged by.
+/// The facts by which the order of accesses is judged.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'a> {
     pub(super) world: &'a Epochs,
@@ -63,7 +63,7 @@ pub(super) struct Judge<'a> {
     pub(super) sites: &'a Sites,
     /// Everything before is in order.
     pub(super) floor: u32,
-    /// What was written before is not.
+    /// Bytes written before this time count as unwritten.
     pub(super) unwritten: u32,
     /// The time that an initialisation by a strong write gets.
     pub(super) initial: u32,

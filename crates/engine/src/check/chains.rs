@@ -1,4 +1,4 @@
-//! What strong writes release, and what those who observe them know.
+//! The releases of strong writes, and the knowledge of threads that observe them.
 //!
 //! Per address and group of threads there is a chain: the writes that a read of that group would
 //! observe, of which each but the first is an atomic operation on what the one before wrote. Who
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::hash::Map;
 
-/// What a release shows of its block's past.
+/// The part of its block's past that a release shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past {
     /// Everything of the block before its last barrier.
@@ -41,7 +41,7 @@ impl Past {
 /// How much of which chains is known. By rising chain.
 type Known = Vec<(u32, u32)>;
 
-/// What a thread knows beyond its block's barriers.
+/// A thread's knowledge beyond its block's barriers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
     /// Chains of which it knows all that was released.
@@ -105,7 +105,7 @@ struct Chain {
     releases: Vec<(u32, u32, Past)>,
     /// Of each block, which releases.
     by_block: Map<u32, Vec<u32>>,
-    /// What the releasers knew, all together, from a length on.
+    /// The releasers' knowledge, all together, from a length on.
     views: Vec<(u32, Arc<View>)>,
     writes: Map<Write, u32>,
 }
@@ -127,7 +127,7 @@ impl Chains {
         self.first + self.kept.len() as u32 - 1
     }
 
-    /// What a chain says, everybody who may know it knows otherwise.
+    /// Ends a chain: everybody who may know it knows all of it otherwise.
     pub(super) fn end(&mut self, chain: u32) {
         if let Some(chain) = self.slot(chain) {
             *chain = None;

@@ -1,4 +1,4 @@
-//! What comes before what.
+//! The order of events within a block: its times, barriers, meetings and releases.
 //!
 //! Times are numbers that the device counts; each is one block's own. A block's time goes on at its
 //! barriers, when lanes of a warp meet, and when one of its threads releases, and an access has the
@@ -36,9 +36,9 @@ pub(super) struct Clock {
     pub(super) syncs: Vec<u32>,
     pub(super) all: View,
     pub(super) views: Map<u32, Arc<View>>,
-    /// What a thread's relaxed reads saw: acquired at its next fence.
+    /// Chains that a thread's relaxed reads saw: acquired at its next fence.
     pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
-    /// What a thread's last fences release through its next strong writes: of falling scopes.
+    /// The past that a thread's last fences release through its next strong writes: of falling scopes.
     pub(super) fenced: Map<u32, Vec<(Scope, Head)>>,
     /// Chains of meetings: of lanes of a warp, and of barriers.
     meetings: Map<(u32, u32), u32>,
@@ -199,7 +199,7 @@ impl Clock {
         self.end_chains(world);
     }
 
-    /// What the block's own chains say, everybody of the block knows now.
+    /// Ends the block's own chains: everybody of the block knows all of them now.
     fn end_chains(&mut self, world: &mut Epochs) {
         if self.own_chains.is_empty() {
             return;
@@ -225,7 +225,7 @@ impl Clock {
         }
     }
 
-    /// What a thread knows beyond barriers.
+    /// Returns a thread's knowledge beyond barriers.
     fn view(&self, thread: u32) -> Arc<View> {
         match self.views.get(&thread) {
             None => Arc::new(self.all.clone()),
@@ -238,7 +238,7 @@ impl Clock {
         }
     }
 
-    /// What a thread has done so far. The time must go on before it does more.
+    /// Returns a thread's past and knowledge so far. The time must go on before it does more.
     pub(super) fn head(&self, thread: u32) -> Head {
         Head {
             past: self.past(thread / 32, 1 << (thread % 32)),
@@ -322,7 +322,8 @@ impl Clock {
         })
     }
 
-    /// What lane 0 of a warp has done from a time on is known to all who wait for its warpgroup's products.
+    /// Releases all that lane 0 of a warp has done from a time on to the threads that wait for its warpgroup's
+    /// products.
     pub(super) fn commit_products(&mut self, world: &mut Epochs, warp: u32, from: u32) {
         let chain = self.meeting(world, PRODUCTS + warp / 4, 0);
         let past = Past {
@@ -407,7 +408,7 @@ impl Clock {
     }
 }
 
-/// What tells shared memory of a block that began at a time from other memory.
+/// Returns bits that tell shared memory of a block that began at a time from other memory.
 pub(super) fn space_of(start: u32) -> u64 {
     u64::from(start) << 24 | 1 << 63
 }

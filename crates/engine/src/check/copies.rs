@@ -23,7 +23,7 @@ pub struct Copy<'a> {
     pub from: Option<&'a Lanes<'a>>,
 }
 
-/// What has not landed, per thread, the oldest group first; the last is not committed.
+/// Writes that have not landed, per thread, the oldest group first; the last is not committed.
 #[derive(Debug, Default)]
 pub(super) struct Copies(Map<u32, Vec<Vec<Piece>>>);
 
@@ -35,7 +35,7 @@ pub(super) struct Piece {
     pub(super) from: Option<u64>,
 }
 
-/// What a copy reads that has not landed.
+/// Global memory that a copy reads that has not landed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     pub(super) instance: u32,
@@ -49,7 +49,7 @@ impl Checker {
     /// Threads begin asynchronous copies. Both sides are resolved, the source with `cached`.
     ///
     /// # Errors
-    /// What either half races with, or what it reads that nobody has written.
+    /// Either half races with another access, or reads bytes that nobody has written.
     pub fn copy(
         &mut self,
         memory: &Memory,

@@ -16,7 +16,7 @@ impl Checker {
     /// An access to global memory, that `memory` has resolved with `cached`.
     ///
     /// # Errors
-    /// What it races with, or bytes that nobody has written.
+    /// It races with another access, or reads bytes that nobody has written.
     #[inline]
     pub fn global(
         &mut self,
@@ -151,7 +151,7 @@ impl Checker {
     /// An access to the block's own shared memory, by offsets that the launch's layout has resolved.
     ///
     /// # Errors
-    /// What it races with. Reads of what nobody has written are held back.
+    /// It races with another access. Reads of bytes that nobody has written are held back.
     #[inline]
     pub fn shared(&mut self, who: Accessors, access: &Access<'_>) -> Checked {
         self.shared_of(who.block, who, access)

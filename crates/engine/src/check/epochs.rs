@@ -16,7 +16,7 @@ pub(super) struct Launch {
     pub(super) start: u32,
     /// Everything before this time was before it as it began.
     floor: u32,
-    /// What its blocks have come to know of others: whatever is after the launch knows it.
+    /// Its blocks' knowledge of others: everything after the launch has it.
     known: View,
     pub(super) is_running: bool,
 }
@@ -48,7 +48,7 @@ pub(super) struct Epochs {
     pub(super) chains: Chains,
     pub(super) sites: Sites,
     pub(super) fences: Site,
-    /// What launches knew that are before everything to come.
+    /// The knowledge of launches that are before everything to come.
     known: View,
     /// The chains of clusters' barriers.
     clusters: Map<(u32, u64), u32>,
@@ -180,7 +180,7 @@ impl Epochs {
         self.kept = self.runs.len().max(SMALL);
     }
 
-    /// What those release and acquire who meet at a cluster's barrier.
+    /// Returns the chain that threads release and acquire at a cluster's barrier.
     pub(super) fn chain_of_cluster(&mut self, launch: LaunchId, cluster: u64) -> u32 {
         let chains = &mut self.chains;
         let of = self.clusters.entry((launch.0, cluster));
@@ -201,7 +201,7 @@ impl Epochs {
         }
     }
 
-    /// What a launch knows as it begins: what those knew that are before it.
+    /// Returns a launch's knowledge as it begins: that of the launches before it.
     pub(super) fn known(&self, id: LaunchId) -> View {
         let mut known = self.known.clone();
         if let Some(own) = self.of(id) {

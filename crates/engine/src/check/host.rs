@@ -1,4 +1,4 @@
-//! What the host does, and what it vouches for.
+//! Accesses of the host, and memory that it vouches for.
 
 use super::access::{AccessKind, Accessors, Strength};
 use super::clock::Clock;
@@ -11,7 +11,7 @@ impl Checker {
     /// The host, or a copy or a fill in a stream, reads or writes global memory.
     ///
     /// # Errors
-    /// What it races with. That the host reads bytes without a value is its own affair.
+    /// It races with another access. That the host reads bytes without a value is its own affair.
     pub fn host(
         &mut self,
         memory: &Memory,

@@ -18,7 +18,7 @@ struct Left {
 }
 
 impl Checker {
-    /// What is found of a block that ends: a copy that may still read its shared memory, or write there.
+    /// Finds a copy that may still read the shared memory of a block that ends, or write there.
     pub(super) fn left_behind(&mut self, ended: &Block) -> Option<Box<Finding>> {
         for copy in &ended.bulks.outgoing {
             self.settle_stored(copy, ended.clock.now);

@@ -83,7 +83,7 @@ fn first_lost(all: &BTreeMap<u64, Allocation>, launch: u64) -> Option<Allocation
     lost.min_by_key(|it| it.serial).cloned()
 }
 
-/// What whole words of an allocation hold.
+/// Reads the whole words of an allocation.
 fn words(of: &Allocation) -> impl Iterator<Item = u64> {
     let first = of.start.next_multiple_of(WORD);
     let count = (of.start + of.bytes).saturating_sub(first) / WORD;

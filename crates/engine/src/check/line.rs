@@ -43,7 +43,7 @@ pub(super) struct Line {
     pub(super) rm: [u32; CELLS],
 }
 
-/// What a warp knows of the order of accesses, as far as comparisons go.
+/// A warp's knowledge of the order of accesses, as far as comparisons go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fast {
     /// Everything before is in order.
@@ -95,7 +95,7 @@ impl Fast {
     }
 }
 
-/// What the cells of a line are accessed for.
+/// The kinds of accesses to the cells of a line.
 pub(super) const READ: bool = false;
 pub(super) const WRITE: bool = true;
 

@@ -127,7 +127,7 @@ pub fn bytes_kept_of(bytes: u64) -> u64 {
 /// Nothing wrong, or why the launch ends.
 pub type Checked = Result<(), Box<Stop>>;
 
-/// What a launch says of itself.
+/// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// A number of the program that instructions are counted in: another for each module.
@@ -142,7 +142,7 @@ pub struct Shape {
     pub blocks_per_cluster: u64,
 }
 
-/// What a device's checked launches have done with its memory.
+/// The state of a device's checked launches and of its memory.
 #[derive(Debug)]
 pub struct Checker {
     world: Epochs,
@@ -154,13 +154,13 @@ pub struct Checker {
     shadows: Vec<Global>,
     sets: Sets,
     sweeps: Sweeps,
-    /// What asynchronous copies read that have not landed.
+    /// Global memory that asynchronous copies read that have not landed.
     sources: Map<u64, Source>,
     copied: u64,
     shapes: Vec<(LaunchId, Shape)>,
 }
 
-/// What is known of an allocation.
+/// The state of an allocation.
 #[derive(Debug, Default)]
 struct Global {
     id: AllocationId,
@@ -351,7 +351,7 @@ impl Checker {
         block.clock.fence(world, who.warp, who.mask, order, scope);
     }
 
-    /// What a thread of a block does, for findings of the executor's own.
+    /// Describes an access by a thread of a block, for findings of the executor's own.
     pub fn side(
         &self,
         who: Accessors,

@@ -15,12 +15,12 @@ use super::warp::{Ground, Numbered, Trouble};
 use crate::finding_kind::RaceReason;
 use crate::memory::Lanes;
 
-/// What the lanes of a store write.
+/// The bytes that the lanes of a store write.
 pub trait Stored: Debug {
     /// A lane's bytes, those of its address first.
     fn bytes(&self, lane: u32) -> [u8; 16];
 
-    /// What is there now, where a lane stores.
+    /// The bytes that are there now, where a lane stores.
     fn there(&self, lane: u32) -> [u8; 16];
 }
 
@@ -134,7 +134,7 @@ impl Numbered<'_> {
         })
     }
 
-    /// What lanes store that may have equal addresses.
+    /// Returns the values of a store whose lanes may have equal addresses.
     #[inline]
     pub(super) fn overlaps(&self) -> Option<&dyn Stored> {
         let stored = self.stored.filter(|_| self.kind() == WRITE)?;

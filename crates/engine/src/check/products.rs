@@ -9,7 +9,7 @@ use super::sites::Role;
 use super::{Checked, Checker, live};
 use crate::memory::Lanes;
 
-/// What a block's warps have not waited for.
+/// Products that a block's warps have not waited for.
 #[derive(Debug, Default)]
 pub(super) struct Products {
     readings: Vec<Reading>,
@@ -58,7 +58,7 @@ impl Checker {
     /// A warp issues a product that reads 16 bytes at each of some offsets in shared memory.
     ///
     /// # Errors
-    /// What it races with, or what of it nobody has written.
+    /// It races with another access, or reads bytes that nobody has written.
     pub fn product(&mut self, who: Accessors, instruction: u32, chunks: &[u64]) -> Checked {
         let part = |&shared: &u64| Part {
             global: None,

@@ -1,4 +1,4 @@
-//! What a kernel reads by `ld.global.nc`: PTX wants that no thread of the launch writes it, whatever orders the
+//! Memory that a kernel reads by `ld.global.nc`: PTX wants that no thread of the launch writes it, whatever orders the
 //! accesses.
 
 use super::access::{Access, Accessors};

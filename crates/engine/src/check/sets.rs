@@ -21,7 +21,7 @@ pub(super) struct Entry {
 pub(super) const SAME_LANE: u32 = 1 << 29;
 
 impl Entry {
-    /// What an entry of a set says of a cell that `latest`, as a line's `rt`, accessed last.
+    /// Returns a set's entry as it applies to a cell that `latest`, as a line's `rt`, accessed last.
     fn of_cell(self, latest: u32) -> Entry {
         if self.who & SAME_LANE == 0 {
             return self;

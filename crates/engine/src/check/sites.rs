@@ -27,7 +27,7 @@ impl Site {
     }
 }
 
-/// What an instruction does at a site: a copy has several, and a compare-and-swap may only read.
+/// The role of an instruction at a site: a copy has several, and a compare-and-swap may only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Read,

@@ -1,4 +1,4 @@
-//! What the host orders: streams, events, waits.
+//! The order that the host makes: streams, events, waits.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream(usize);
 
-/// What had been enqueued in a stream when the event was recorded.
+/// The operations of a stream when the event was recorded.
 #[derive(Clone, Debug)]
 pub struct Event(Past);
 
@@ -16,7 +16,7 @@ pub struct Operation {
     stream: usize,
     tick: u32,
     past: Past,
-    /// What the host had waited for: before all that follows, too.
+    /// The operations that the host had waited for: before all that follows, too.
     host: Past,
 }
 
@@ -122,7 +122,7 @@ impl Streams {
         Event(self.pasts[stream.0].clone())
     }
 
-    /// What is enqueued from now on waits for the event.
+    /// Makes all that is enqueued from now on wait for the event.
     pub fn wait(&mut self, stream: Stream, event: &Event) {
         self.pasts[stream.0].join(&event.0);
     }

@@ -24,8 +24,7 @@ pub(super) enum Group {
 pub(super) struct Site {
     bytes: u32,
     chains: Vec<(Group, u32)>,
-    /// What threads of which block have released here themselves: a later strong write of the same
-    /// thread still does.
+    /// Releases by threads of a block here themselves: a later strong write of the same thread still releases them.
     released: Vec<(u32, u32, Scope, Head)>,
 }
 
@@ -88,7 +87,7 @@ impl Clock {
         }
     }
 
-    /// What comes after the launch knows all of other devices that the block's threads knew, or have seen.
+    /// Hands on all that the block's threads knew of other devices, or have seen, to everything after the launch.
     pub(super) fn hand_on(&mut self, world: &mut Epochs) {
         let mut known = std::mem::take(&mut self.all);
         for (_, view) in self.views.drain() {
@@ -262,7 +261,7 @@ pub(super) enum Reach {
     All,
 }
 
-/// What a strong write does with what was written before.
+/// The effect of a strong write on the chain of earlier writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Replace,

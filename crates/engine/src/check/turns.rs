@@ -42,10 +42,10 @@ impl DerefMut for dyn Hold + '_ {
     }
 }
 
-/// What is known of some devices: what checked launches have done, and what the host orders.
+/// The state of some devices: what checked launches have done, and what the host orders.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// What launches are checked by.
+    /// The state by which launches are checked.
     pub checker: Checker,
     /// The order of operations.
     pub streams: Streams,

@@ -1,4 +1,4 @@
-//! What an access of a warp does with the shadow.
+//! The effect of a warp's access on the shadow.
 
 use super::access::{AccessKind, Order, Scope};
 use super::cell::{Before, Judge, Touch};
@@ -22,7 +22,7 @@ pub(super) struct Trouble {
     pub(super) before: Option<Before>,
 }
 
-/// What accesses to one memory are judged with.
+/// The state with which accesses to one memory are judged.
 pub(super) struct Ground<'a> {
     pub(super) world: &'a mut Epochs,
     pub(super) clock: &'a mut Clock,

@@ -43,7 +43,7 @@ impl Lane {
     }
 }
 
-/// What the reads are judged with.
+/// The state with which the reads are judged.
 pub(super) struct WarpReaders<'a> {
     pub(super) world: &'a Epochs,
     pub(super) clock: &'a Clock,

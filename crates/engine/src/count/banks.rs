@@ -9,7 +9,7 @@ use crate::memory::{Lanes, Pattern};
 
 const BANKS: usize = 32;
 
-/// What an access costs.
+/// The cost of an access, in wavefronts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wavefronts {
     pub(super) all: u32,

@@ -10,7 +10,7 @@ pub(crate) struct Copied<'a> {
     /// Which copy of the function, and of which instruction.
     pub(crate) copy: usize,
     pub(crate) instruction: u32,
-    /// What it does in global memory.
+    /// The access to global memory.
     pub(crate) way: Way,
     pub(crate) parts: &'a [Part],
     /// How many blocks' shared memory it fills or reads.

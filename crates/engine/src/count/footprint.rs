@@ -14,7 +14,7 @@ const _: () = assert!(
     "a bit of `Page::used` for each"
 );
 
-/// What is done with a sector.
+/// Kind of an access to a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Read,

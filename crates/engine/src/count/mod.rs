@@ -1,7 +1,7 @@
-//! What a launch did, counted: instructions, lanes, bytes, sectors, conflicts, branches.
+//! Counts of a launch: instructions, lanes, bytes, sectors, conflicts, branches.
 //!
-//! Counts are a property of the PTX: what the engine computes once a launch, or leaves out because it
-//! changes nothing, counts as often as warps come by it. Terms are Nsight Compute's.
+//! Counts are a property of the PTX: work that the engine does once a launch, or leaves out because it changes nothing,
+//! counts as often as warps come by it. Terms are Nsight Compute's.
 
 mod banks;
 mod copies;
@@ -26,7 +26,7 @@ pub use crate::source::Place;
 /// anywhere, and elsewhere in the next run.
 pub const SECTOR: u64 = 32;
 
-/// What launches of a kernel did.
+/// The counts of launches of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The kernel.
@@ -92,7 +92,7 @@ pub struct Counted {
     pub source: Option<Place>,
     /// Where inlined code itself stands, if that is another line.
     pub callee: Option<Place>,
-    /// What it does.
+    /// The class of the instruction.
     pub class: Class,
     /// The type that it works on, if it has one.
     pub element: Option<Type>,
@@ -104,7 +104,7 @@ pub struct Counted {
     pub lanes: u64,
     /// Lanes of those in which its guard was true (`smsp__thread_inst_executed_pred_on`).
     pub threads: u64,
-    /// What it did with memory, for each space that it reached.
+    /// Its accesses to memory, for each space that it reached.
     pub memory: Vec<Memory>,
     /// Where its lanes went.
     pub branch: Option<Branch>,
@@ -125,7 +125,7 @@ pub enum Space {
     Parameters,
 }
 
-/// What an instruction did with memory in one space.
+/// The accesses of an instruction to one space of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Where.

@@ -1,4 +1,4 @@
-//! What was counted, by instruction.
+//! The counts of a launch, by instruction.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,7 +40,7 @@ pub(crate) trait Listing: fmt::Debug + Sync {
     fn memory(&self) -> &DeviceMemory;
 }
 
-/// What a launch did, by instructions that the module knows: [`Tallied::counts`] gives them their texts and lines.
+/// The counts of a launch, by instructions that the module knows: [`Tallied::counts`] gives them their texts and lines.
 #[derive(Debug)]
 pub struct Tallied<'k> {
     code: &'k dyn Listing,
@@ -161,7 +161,7 @@ pub(super) struct Issues {
     pub(super) branch: Option<Branch>,
 }
 
-/// What happened in a function, by the lines of its PTX.
+/// The counts of a function, by the lines of its PTX.
 struct Ran<'t> {
     code: &'t dyn Listing,
     function: &'t ptx::Function,
@@ -216,7 +216,7 @@ impl<'t> Ran<'t> {
         missing
     }
 
-    /// What an instruction did with memory.
+    /// Returns the accesses of an instruction to memory.
     fn reached(&mut self, at: u32, issues: &Issues) -> Vec<Memory> {
         let instruction = &self.body.instructions[at as usize];
         let mut reached = self.memory.remove(&at).unwrap_or_default();
@@ -278,7 +278,7 @@ fn issued(
     }
 }
 
-/// What each instruction did in each space. A copy has two accesses, each in a space of its own.
+/// Returns the accesses of each instruction to each space. A copy has two, each in a space of its own.
 fn accesses(tally: &OfFunction) -> BTreeMap<u32, Vec<Memory>> {
     let mut all: BTreeMap<(u32, Space), OfAccess> = BTreeMap::new();
     for (space, access) in tally.accesses() {
@@ -346,7 +346,7 @@ fn of_parameters(instruction: &Instruction, issues: &Issues) -> Option<Memory> {
     })
 }
 
-/// What the engine takes for global memory is constant where the instruction says so.
+/// Makes constant the space of accesses that the engine takes for global and the instruction calls constant.
 fn name_constants(instruction: &Instruction, memory: &mut [Memory]) {
     if let Operation::Ld(load) = &instruction.operation
         && load.space == ptx::Space::Const

@@ -5,8 +5,8 @@ use super::distinct::{Distinct, hash};
 use super::footprint::{Sectors, Way};
 use crate::memory::{LANES, Lanes, Pattern, each_lane, lanes_of};
 
-/// What lanes reach of global memory: adds it to `sectors` by way of `words`, and gives how many sectors there are and
-/// how many of them are new. Sectors begin `bias` bytes behind multiples of 32.
+/// Adds the global memory that lanes reach to `sectors` by way of `words`, and gives how many sectors there are and how
+/// many of them are new. Sectors begin `bias` bytes behind multiples of 32.
 #[inline(always)]
 pub(super) fn of_global(
     lanes: &Lanes<'_>,

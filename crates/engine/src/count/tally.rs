@@ -1,4 +1,4 @@
-//! What one core counts.
+//! The counts of one core.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,12 +29,12 @@ pub(crate) trait Function {
     fn copies(&self) -> usize;
 }
 
-/// What the blocks that a core has run did.
+/// The counts of the blocks that a core has run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// By the number of the function.
     pub(super) functions: Vec<Option<Box<OfFunction>>>,
-    /// What blocks that have begun and not ended have reached, by their numbers; the one that runs apart.
+    /// The sectors that blocks that have begun and not ended have reached, by their numbers; the one that runs apart.
     others: Map<u64, Sectors>,
     pub(super) own: Sectors,
     block: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct Tally {
     pub(super) written_by_blocks: u64,
 }
 
-/// What happened in a function.
+/// The counts of a function.
 #[derive(Debug)]
 pub(super) struct OfFunction {
     pub(super) blocks: Box<[OfBlock]>,
@@ -58,7 +58,7 @@ pub(super) struct OfFunction {
     pub(super) copies: Box<[[OfAccess; 2]]>,
 }
 
-/// What happened to a basic block.
+/// The counts of a basic block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfBlock {
     /// How often lanes came to it, and how many.
@@ -69,7 +69,7 @@ pub(super) struct OfBlock {
     pub(super) splits: u64,
 }
 
-/// What an access did in one space.
+/// The counts of an access in one space.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfAccess {
     pub(super) instruction: u32,

@@ -14,7 +14,7 @@ use crate::finding_kind::FindingKind;
 use crate::memory::windows;
 use crate::memory::{Direction, Fault, Lanes};
 
-/// What an operation does with memory.
+/// An access of an operation to memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) act: Act,
@@ -27,7 +27,7 @@ pub(crate) struct Access {
     pub(crate) offset: i64,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
-    /// What the address was made from, where that is known.
+    /// The root of the address, where it is known.
     pub(crate) root: Option<Root>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Data {
     pub(crate) bits: u32,
 }
 
-/// What is done.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     /// Narrow signed values are extended by their sign.
@@ -67,7 +67,7 @@ pub(crate) enum Act {
     },
     /// The second half.
     CopyTo,
-    /// What was there goes to the data, where they have slots.
+    /// The old value goes to the data, where they have slots.
     Atomic(Atomic),
 }
 
@@ -91,7 +91,7 @@ impl Act {
 /// A change of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Atomic {
-    /// What becomes of an element, from it, the operand and the comparand.
+    /// The new value of an element, from it, the operand and the comparand.
     pub(crate) update: fn(u128, u128, u128) -> u128,
     /// Slots of the operands, one an element.
     pub(crate) operands: [u32; 8],

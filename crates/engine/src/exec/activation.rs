@@ -42,7 +42,7 @@ pub(crate) struct Group {
     pub(crate) mask: u32,
     /// How often it has had its turn: those that had fewer go first.
     pub(crate) turns: u64,
-    /// What it has spent of its turn: blocks of instructions, and looks at what others write.
+    /// The part of its turn that it has spent: blocks of instructions, and looks at what others write.
     pub(crate) spent: u32,
     pub(crate) looks: u64,
     /// Whether it stands at an access of which has been decided who goes on.

@@ -142,7 +142,7 @@ impl Block {
         self.warps.iter().all(Warp::recurs)
     }
 
-    /// What its warps have done in their last turns, looking for what others write, does not count.
+    /// Forgets the steps of its warps' last turns in which they looked for what others write.
     pub(crate) fn forget_waiting(&mut self) {
         self.warps.iter_mut().for_each(Warp::forget_waiting);
     }

@@ -122,7 +122,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
     }
 }
 
-/// What a copy of adjacent bytes moves, and where it is in shared memory.
+/// Returns the bytes that a copy of adjacent bytes moves, and their place in shared memory.
 ///
 /// # Safety
 /// As for [`execute`].
@@ -158,7 +158,7 @@ unsafe fn row(
     Ok((moved, spot))
 }
 
-/// What a copy of a tensor's box moves, and where it is in shared memory.
+/// Returns the bytes that a copy of a tensor's box moves, and their place in shared memory.
 ///
 /// # Safety
 /// As for [`execute`].
@@ -265,12 +265,12 @@ unsafe fn tensor_map(context: &Context<'_>, at: &Address, lane: usize) -> Result
     TensorMap::of(&bytes).map_err(misused)
 }
 
-/// What a copy moves.
+/// The bytes that a copy moves.
 struct Moved {
     pieces: Vec<Part>,
-    /// Of global memory: what a store writes zeros to, of its pieces.
+    /// The pieces, in global memory, that a store writes zeros to.
     behind: Vec<(u64, u32)>,
-    /// What is outside of the tensor, repeated.
+    /// The value of bytes outside of the tensor, repeated.
     filling: u128,
     /// Of all pieces.
     bytes: u64,

@@ -1,4 +1,4 @@
-//! What checked launches tell the checker.
+//! Reports of checked launches to the checker.
 
 use ptx::{Order as PtxOrder, Scope as PtxScope};
 
@@ -106,8 +106,8 @@ pub(super) unsafe fn check(
     }
 }
 
-/// What is wrong with an access that meets freed memory: it is out of bounds where its pointer was made from a
-/// buffer that lives, and what was freed there is chance.
+/// Corrects the fault of an access that meets freed memory: it is out of bounds where its pointer was made from a
+/// buffer that lives, and it met what was freed there by chance.
 #[cold]
 pub(super) fn by_root(
     context: &Context<'_>,

@@ -147,7 +147,7 @@ pub(crate) fn is_special(special: SpecialRegister) -> bool {
     )
 }
 
-/// What it tells. Clusters are blocks that follow each other along x.
+/// Returns the value of a special register of clusters. Clusters are blocks that follow each other along x.
 pub(crate) fn special(context: &Context<'_>, special: SpecialRegister) -> u32 {
     use SpecialRegister::{
         ClusterCtaid, ClusterCtarank, ClusterNctaid, ClusterNctarank, Clusterid, IsExplicitCluster,

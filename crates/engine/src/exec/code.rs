@@ -186,7 +186,7 @@ impl<'l> Code<'l> {
         self.remembers.get()
     }
 
-    /// What ends the launch where a warp goes on that has gone through so many steps.
+    /// Returns the limit that ends the launch when a warp that has gone through `steps` steps goes on.
     pub(crate) fn limit_of(&self, steps: u64) -> Option<Limit> {
         let of_steps = || (steps > self.steps).then_some(Limit::Steps(self.steps));
         self.gives_up
@@ -289,7 +289,7 @@ impl<'l> Code<'l> {
     }
 }
 
-/// What a launch fixes for each thread of a warp.
+/// Returns the special register's values in the threads of a warp, which the launch fixes.
 fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
     use SpecialRegister::{
         AggrSmemSize, DynamicSmemSize, Envreg, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe,

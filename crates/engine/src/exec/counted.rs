@@ -1,4 +1,4 @@
-//! What counted launches note of accesses and copies.
+//! Records of accesses and copies that counted launches make.
 
 use super::access::{Access, Act, Space};
 use super::bulk;

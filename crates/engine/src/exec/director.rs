@@ -22,7 +22,7 @@ enum Decides<'s> {
     List(&'s [Choice]),
 }
 
-/// What happens at a point.
+/// The event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Point {
     /// A warp that could go on is about to reach memory.

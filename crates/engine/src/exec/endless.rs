@@ -11,17 +11,17 @@ use crate::memory::Place;
 /// A launch that has not ended, and for what it waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Endless {
-    /// What has ended it.
+    /// The limit that has ended it.
     pub limit: Limit,
     /// Whether it looks at what other threads may write, as far as one can see.
     pub is_looking: bool,
-    /// What it has looked at last, where it does.
+    /// The memory that it has looked at last, if it does.
     pub awaited: Option<Awaited>,
     /// How far the launch has come.
     pub progress: Progress,
 }
 
-/// What ends a launch.
+/// Limit that ends a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// [`Options::steps`](crate::Options::steps), or fewer where nobody is left who could do what is waited for.
@@ -117,7 +117,7 @@ impl Context<'_> {
         Box::new(self.failed(endless.into(), instruction))
     }
 
-    /// What lies at an address of the host: shared memory of the block, or the device's. None for anything else.
+    /// Finds the place of an address of the host: shared memory of the block, or the device's. None for anything else.
     fn place_of_host(&self, address: *const u8) -> Option<Place> {
         let offset = (address as u64).wrapping_sub(self.at.shared as u64);
         if offset < u64::from(self.at.layout.bytes()) {

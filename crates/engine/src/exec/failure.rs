@@ -44,20 +44,20 @@ pub enum Failure {
     /// More local memory than a thread has.
     #[error("{actual} bytes of local memory in calls; a thread has {limit}")]
     LocalMemory {
-        /// What the calls take together.
+        /// Bytes that the calls take together.
         actual: u32,
-        /// What there is.
+        /// Bytes that a thread has.
         limit: u32,
     },
     /// More registers than the calls of a warp may take.
     #[error("{actual} bytes of registers in the calls of a warp; the emulator has {limit}")]
     Registers {
-        /// What the calls take together.
+        /// Bytes that the calls take together.
         actual: u64,
-        /// What there is.
+        /// Bytes that the emulator has.
         limit: u64,
     },
-    /// What goes on for ever, or for longer than a limit allows.
+    /// A launch that goes on for ever, or for longer than a limit allows.
     #[error("{0}")]
     Endless(Box<Endless>),
     /// A thread that waits for what others write, while others cannot begin.

@@ -202,7 +202,7 @@ unsafe fn lane_in(registers: *const u8, data: Data, lane: usize) -> u128 {
     }
 }
 
-/// What a store writes, lane by lane.
+/// The values that a store writes, lane by lane.
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     registers: *const u8,

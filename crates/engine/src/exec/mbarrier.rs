@@ -14,11 +14,11 @@ use crate::check::AccessKind;
 pub(crate) struct Mbarrier {
     pub(crate) at: Address,
     pub(crate) act: Act,
-    /// What it is for the checks.
+    /// Kind of the access, for the checks.
     pub(crate) what: AccessKind,
 }
 
-/// What is done.
+/// The action on an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     Init {
@@ -63,7 +63,7 @@ pub(crate) enum Phase {
     Parity(u32),
 }
 
-/// What an mbarrier says. The emulator's own layout: PTX leaves it open.
+/// The state of an mbarrier. The emulator's own layout: PTX leaves it open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Word {
     /// Arrivals until the phase ends.
@@ -165,7 +165,7 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
     context.mask = mask;
 }
 
-/// What a lane does at an mbarrier.
+/// One lane's step at an mbarrier.
 struct Step<'a> {
     op: &'a Op,
     it: &'a Mbarrier,
@@ -204,7 +204,7 @@ impl Step<'_> {
         checked::shared_word(context, self.op, self.lane, &self.spot, self.it.what)
     }
 
-    /// What the mbarrier says.
+    /// Reads the state of the mbarrier.
     fn read(&self) -> Result<Word, Cause> {
         let text = "no mbarrier is where it looks for one: it has not been initialised, has been \
             invalidated, or something else was written there";

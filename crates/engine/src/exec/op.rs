@@ -1,4 +1,4 @@
-//! What a decoded instruction is, and what it works on.
+//! Decoded instructions, and the context in which they execute.
 
 use super::registers::{FULL, Kind, LANES, Lane};
 use super::signature::{Executed, Predicate, Run};
@@ -9,15 +9,14 @@ pub(crate) use crate::memory::each_lane;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     pub(crate) run: Run,
-    /// What it writes, where it writes all lanes of one slot whatever the mask. None: it looks at the
-    /// mask by itself.
+    /// Kind of the slot of which it writes all lanes whatever the mask. `None`: it looks at the mask by itself.
     pub(crate) writes: Option<Kind>,
     /// The destination.
     pub(crate) d: u32,
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) c: u32,
-    /// What else its handler wants to know.
+    /// Further data for its handler.
     pub(crate) aux: u64,
     /// The instruction of the function, for reports.
     pub(crate) instruction: u32,
@@ -31,7 +30,7 @@ pub(crate) struct Context<'l> {
     pub(crate) registers: *mut u8,
     /// The lanes that run.
     pub(crate) mask: u32,
-    /// What the registers do not hold: memory, the block, the launch.
+    /// The state outside of the registers: memory, the block, the launch.
     pub(crate) at: Surroundings<'l>,
 }
 

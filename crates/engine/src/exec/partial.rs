@@ -95,7 +95,7 @@ unsafe fn of_size(
     Ok(())
 }
 
-/// What is from one offset to another in parts of 1 to 16 bytes, each at a multiple of its bytes.
+/// Splits the bytes from one offset to another into parts of 1 to 16 bytes, each at a multiple of its size.
 fn parts(mut from: u32, to: u32) -> impl Iterator<Item = (u32, u32)> {
     std::iter::from_fn(move || {
         let most = 1 << (to - from).checked_ilog2()?;

@@ -10,7 +10,7 @@ pub(crate) struct PendingBlocks {
     /// The order: from a block on, in steps.
     first: u64,
     step: u64,
-    /// What undoes a step: both are 1 together, counted around the grid.
+    /// The inverse of a step: their product is 1, modulo the number of blocks.
     back: u64,
     /// Those that have begun before their time.
     early: BTreeSet<u64>,
@@ -82,7 +82,7 @@ impl PendingBlocks {
     }
 }
 
-/// What a number is multiplied with to be 1, counted around `modulus`. None where they have a divisor in common.
+/// Returns the inverse of a number modulo `modulus`. `None` where they have a divisor in common.
 fn inverse(number: u64, modulus: u64) -> Option<u64> {
     let (mut old, mut new) = ((i128::from(modulus), 0), (i128::from(number % modulus), 1));
     while new.0 != 0 {

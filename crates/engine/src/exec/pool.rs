@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// What threads shall do together.
+/// Work that threads do together.
 type Work<'w> = &'w (dyn Fn() + Sync);
 
 /// How it has ended.

@@ -78,17 +78,17 @@ pub(crate) struct Decoded {
     pub(crate) blocks: Vec<Block>,
     /// Bytes of its registers.
     pub(crate) register_bytes: u32,
-    /// What lies in them.
+    /// The slots in them.
     pub(crate) slots: SlotMap,
     /// Constants and the slots that hold them in all lanes.
     pub(crate) constants: Vec<Constant>,
-    /// What a launch fixes for each warp of a block, and the slots.
+    /// Special registers that a launch fixes for each warp of a block, and the slots.
     pub(crate) launch_specials: Vec<(SpecialRegister, u32)>,
-    /// What a block fixes.
+    /// Special registers that a block fixes.
     pub(crate) block_specials: Vec<(SpecialRegister, u32)>,
     /// Instructions of no side effect whose result is the same for all blocks, run once per warp and launch.
     pub(crate) launch_ops: Vec<Op>,
-    /// What its operations on memory do; an operation has an index.
+    /// Its accesses to memory; an operation has an index.
     pub(crate) accesses: Vec<Access>,
     /// Its products of matrices; an operation has an index.
     pub(crate) products: Vec<Product>,
@@ -155,7 +155,7 @@ pub(crate) struct Block {
     /// The last of the blocks that a whole warp runs one after another from here: behind each but this one lies
     /// the next, whose gate is for all. Their operations follow each other, too.
     pub(crate) through: u32,
-    /// What comes then.
+    /// The continuation behind that block.
     pub(crate) then: Then,
     /// The instruction that says so.
     pub(crate) instruction: u32,
@@ -188,7 +188,7 @@ pub(crate) struct Gate {
     pub(crate) members: u32,
     /// Whether those are all of the warp's and nothing else is to be done: a whole warp passes.
     pub(crate) is_for_all: bool,
-    /// What they give each other.
+    /// The slot of the values that they give each other, and its kind.
     pub(crate) source: Option<(u32, Kind)>,
     /// The same for instructions that meet, wherever they stand.
     pub(crate) meeting: Meeting,
@@ -196,7 +196,7 @@ pub(crate) struct Gate {
     pub(crate) from: Option<(u32, u32)>,
 }
 
-/// What lanes of a warp do together.
+/// Joint action of lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meeting {
     /// `bar.warp.sync`, which orders memory.
@@ -259,7 +259,7 @@ pub(crate) struct Barrier {
     pub(crate) action: BarrierAction,
 }
 
-/// What a barrier does besides counting.
+/// The action of a barrier besides counting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BarrierAction {
     /// Waits.
@@ -275,7 +275,7 @@ pub(crate) enum BarrierAction {
     },
 }
 
-/// What `barrier.red` says of the threads' predicates.
+/// The reduction of the threads' predicates by `barrier.red`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierReduction {
     /// How many are true, into a slot of words.
@@ -299,7 +299,7 @@ pub(crate) enum Callee {
     Function(u32),
     /// The function whose address lies in a slot of 64 bits.
     Address(u32),
-    /// What the driver defines.
+    /// A function that the driver defines.
     Builtin(Builtin),
 }
 

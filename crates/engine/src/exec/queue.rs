@@ -56,7 +56,7 @@ impl Queue {
         (next < self.blocks && self.room.load(Ordering::Relaxed) == 0).then_some(next)
     }
 
-    /// What is left, where each stands for so many blocks.
+    /// Returns the progress of the launch, where each entry stands for `together` blocks.
     pub(crate) fn rest(&self, together: u64) -> Rest {
         let (begun, ended) = self.progress();
         Rest {

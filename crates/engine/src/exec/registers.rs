@@ -73,9 +73,9 @@ impl Drop for Registers {
     }
 }
 
-/// What a register holds in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
+/// Type of a register's value in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
 pub(crate) trait Lane: Copy {
-    /// What lies in the slot.
+    /// The type of the bits in the slot.
     type Slot: Copy + Operand;
 
     fn of(slot: Self::Slot) -> Self;
@@ -116,7 +116,7 @@ lanes! {
     u128: u128, |slot| slot, |value| value;
 }
 
-/// What a slot is, for those who copy or keep lanes of it.
+/// Kind of a slot, for code that copies or keeps lanes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// A mask of lanes.

@@ -11,7 +11,7 @@ use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, LANES, lanes_of};
 use crate::memory::Lanes;
 
-/// What there is where a warp accesses memory.
+/// The memory where a warp accesses it.
 enum Row {
     /// All of it is there, from here on.
     At(*mut u8),

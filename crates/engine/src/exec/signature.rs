@@ -1,4 +1,4 @@
-//! What a handler asks of the operation that it executes.
+//! The requirements of a handler on the operation that it executes.
 
 use std::marker::PhantomData;
 
@@ -19,8 +19,8 @@ pub(crate) struct Handler {
     pub(crate) signature: Signature,
 }
 
-/// What the fields of an operation must be for a handler. Fields that it uses as numbers, or not at all, may be
-/// anything.
+/// The kinds that the fields of an operation must have for a handler. Fields that it uses as numbers, or not at all,
+/// may be anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signature {
     /// The slots that it reads or writes.
@@ -40,7 +40,7 @@ impl Signature {
     }
 }
 
-/// What `aux` must be.
+/// The required meaning of `aux`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aux {
     /// Anything.
@@ -58,7 +58,7 @@ pub(crate) enum Aux {
     List,
 }
 
-/// What accesses a handler executes.
+/// The accesses that a handler executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mover {
     /// Any.
@@ -113,15 +113,15 @@ operands! {
     u128: Some(Kind::Quad);
 }
 
-/// What has been executed: an operation whose slots have these types, `d` first. A handler's signature is taken from
-/// the type, without executing anything.
+/// The proof that an operation was executed whose slots have these types, `d` first. A handler's signature is taken
+/// from the type, without executing anything.
 pub(crate) struct Executed<D, A = (), B = (), C = ()>(PhantomData<(D, A, B, C)>);
 
 impl<D, A, B, C> Executed<D, A, B, C> {
     pub(crate) const YES: Self = Executed(PhantomData);
 }
 
-/// What has a signature.
+/// A type that has a signature.
 pub(crate) trait Signed {
     const SIGNATURE: Signature;
 }

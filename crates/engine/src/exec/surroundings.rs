@@ -1,4 +1,4 @@
-//! What a warp reaches besides its registers.
+//! The state that a warp reaches besides its registers.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -32,7 +32,7 @@ pub(crate) struct Launch<'l> {
     /// The address of the variable that leads to where a panic is recorded.
     pub(crate) panic_record: u64,
     pub(crate) memory: &'l Memory,
-    /// What kernels print goes there.
+    /// The receiver of the text that kernels print.
     pub(crate) print: &'l (dyn Fn(&str) + Sync),
     /// When clocks were zero.
     pub(crate) started: Instant,
@@ -147,7 +147,7 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) accesses: *const Access,
     /// The allocation that each of them met last, by the access's number.
     pub(crate) met: *mut Cached,
-    /// What the warp has multiplied with others.
+    /// The products that the warp has computed with others.
     pub(crate) products: *mut Products,
     /// How many groups of products each warp of the block has committed.
     pub(crate) groups: *const AtomicU32,
@@ -161,15 +161,15 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) looks: u64,
     /// The last of these, of the group that runs.
     pub(crate) looked: Option<Look>,
-    /// What a thread has asked an mbarrier for last, in vain.
+    /// The last wait of a thread at an mbarrier whose phase had not ended.
     pub(crate) unmet: Option<Unmet>,
     /// Whether a phase of an mbarrier has ended since somebody asked: then it has not been for nothing that threads waited.
     pub(crate) has_ended_phase: bool,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
-    /// What counts them, in counted launches.
+    /// The tally that counts them, in counted launches.
     pub(crate) counting: Option<&'l mut Tally>,
-    /// What went wrong in the instructions that ran last: the first is kept.
+    /// The failure of the instructions that ran last: the first is kept.
     pub(crate) fault: Option<Box<Failed>>,
 }
 
@@ -222,7 +222,7 @@ pub(crate) struct Local {
     pub(crate) bytes: u32,
     /// Where the activation's begins.
     pub(crate) frame: u32,
-    /// What lies in it.
+    /// The layout of the frames in it.
     pub(crate) frames: *const memory::Local,
 }
 

@@ -66,7 +66,7 @@ impl TensorMap {
     /// Reads one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The bytes are no tensor map that the emulator reads: the reason, in words.
     pub(crate) fn of(bytes: &[u8; BYTES]) -> Result<TensorMap, String> {
         let number = |at: usize, count: usize| {
             let all = bytes[at..at + count].iter().rev();
@@ -133,7 +133,7 @@ impl TensorMap {
         self.counts.iter().product::<u64>() * u64::from(self.ty.bytes())
     }
 
-    /// What shared memory must be a multiple of.
+    /// The required alignment in shared memory.
     pub(crate) fn alignment(&self) -> u64 {
         match self.swizzle {
             Swizzle::None => 16,
@@ -155,8 +155,8 @@ impl TensorMap {
         if self.fills_nan { all } else { 0 }
     }
 
-    /// What a copy of the box at these coordinates moves, between the tensor and shared memory from an offset
-    /// on.
+    /// Returns the pieces that a copy of the box at these coordinates moves, between the tensor and shared memory from
+    /// an offset on.
     pub(crate) fn pieces(&self, coordinates: &[i64], shared: u64) -> Vec<Part> {
         let element = u64::from(self.ty.bytes());
         let row_bytes = self.counts[0] * element;
@@ -201,8 +201,8 @@ impl TensorMap {
         pieces
     }
 
-    /// What a store moves besides, as a GPU does: 16 bytes that are partly inside of a row are written whole, with
-    /// zeros behind its end. Names those bytes in the pieces, and gives where they are in global memory.
+    /// Adds the bytes that a store moves besides, as a GPU does: 16 bytes that are partly inside of a row are written
+    /// whole, with zeros behind its end. Names those bytes in the pieces, and gives where they are in global memory.
     pub(crate) fn behind(&self, coordinates: &[i64], pieces: &mut [Part]) -> Vec<(u64, u32)> {
         let element = u64::from(self.ty.bytes());
         let (mut behind, size) = (Vec::new(), self.sizes[0] as i64);
@@ -235,7 +235,7 @@ impl TensorMap {
     }
 }
 
-/// What a copy of adjacent bytes moves. All are multiples of 16.
+/// Returns the pieces that a copy of adjacent bytes moves. All are multiples of 16.
 pub(crate) fn adjacent(global: u64, shared: u64, bytes: u64) -> Vec<Part> {
     let piece = |at: u64| Part {
         global: Some(global.wrapping_add(at)),

@@ -30,7 +30,7 @@ pub(crate) struct Fault {
     pub(crate) why: String,
 }
 
-/// What a part of a function breaks.
+/// Nothing wrong, or the rule that a part of a function breaks.
 type Checked = Result<(), String>;
 
 /// Checks a function.
@@ -98,7 +98,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What an activation begins with, and what is given to functions and taken from them.
+    /// Checks the slots that an activation begins with, and those given to functions and taken from them.
     fn beginnings(&self) -> Checked {
         for constant in &self.of.constants {
             self.slot(constant.slot, constant.kind)?;

@@ -57,7 +57,7 @@ pub(crate) struct Warp {
     look: Option<Look>,
     /// The phase of the cluster's barrier at which each lane has arrived and not waited.
     awaited: [Option<u32>; LANES],
-    /// What it has multiplied with other warps.
+    /// The products that it has computed with other warps.
     products: Products,
     /// How it has come on under a director.
     pub(super) directed: Directed,
@@ -178,7 +178,7 @@ impl Warp {
         }
     }
 
-    /// What it has done in its last turn does not count, if it waits.
+    /// Forgets the steps of its last turn, if it waits.
     pub(crate) fn forget_waiting(&mut self) {
         self.steps -= std::mem::take(&mut self.waited);
         self.looked = self.looked.min(self.steps);

@@ -342,7 +342,7 @@ pub(crate) fn wait(context: &mut Context<'_>, op: &Op) {
     checked::wait_for_products(context, awaited);
 }
 
-/// What an instruction does with registers that a product may have in flight.
+/// The accesses of an instruction to registers that a product may have in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Touch {
     pub(crate) reads: Vec<(u32, String)>,

@@ -16,7 +16,7 @@ use crate::count::Tally;
 use crate::memory::Shared;
 use crate::memory::windows;
 
-/// What is left of a launch that does not end.
+/// The progress of a launch that does not end.
 pub(crate) struct Rest {
     /// The first block that has not begun, where there is no room for it.
     pub(crate) not_begun: Option<u64>,
@@ -31,7 +31,7 @@ const BLOCKS_PER_LOOK: u8 = 8;
 /// How many turns a block may have before another has one.
 const IN_A_ROW: u32 = 16;
 
-/// What blocks of a launch are run with.
+/// The parts that blocks of a launch are run with.
 pub(crate) struct Crew<'c, 'l> {
     pub(crate) launch: &'l Launch<'l>,
     pub(crate) layout: &'c Shared,

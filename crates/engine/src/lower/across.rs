@@ -227,7 +227,7 @@ unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
     masks[context.mask.trailing_zeros() as usize & 31] & context.at.live
 }
 
-/// What the lanes say.
+/// Returns the lanes' predicates, negated if `negated` is not 0.
 ///
 /// # Safety
 /// The slot holds a predicate.

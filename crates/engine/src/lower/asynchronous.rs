@@ -17,7 +17,7 @@ use crate::exec::shared_operand::Address;
 use crate::exec::signature::Table;
 use crate::exec::{access, checked};
 
-/// What a thread does at an mbarrier is atomic for all that can reach it.
+/// The scope of a thread's action at an mbarrier: it is atomic for all that can reach it.
 const SCOPE: check::Scope = check::Scope::Cluster;
 
 impl Lowering<'_> {

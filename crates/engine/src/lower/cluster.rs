@@ -1,4 +1,4 @@
-//! What blocks of a cluster know of each other.
+//! Instructions by which blocks of a cluster reach each other.
 
 use ptx::{BarrierCluster, ClusterAction, Getctarank, Mapa, Operation, Order, Space};
 

@@ -97,7 +97,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// What is compared: two values, or each half of them; halves as `f32`, which is exact.
+    /// Returns the pairs to compare: two values, or each half of them; halves as `f32`, which is exact.
     fn pairs(&mut self, ty: Type, ftz: bool, a: &Operand, b: &Operand) -> Lowered<Vec<Pair>> {
         let (a, b) = (self.read(a, kind(ty))?, self.read(b, kind(ty))?);
         if ty == Type::F32 && ftz {
@@ -263,7 +263,7 @@ pub(super) fn combining(operator: BooleanOperator) -> Handler {
     }
 }
 
-/// What `set` gives for true, in the lower and in the upper half, of so many comparisons.
+/// Returns the results of `set` for true, in the lower and in the upper half, of one or two comparisons.
 fn truths(destination: Type, comparisons: usize) -> Option<[u32; 2]> {
     const F16_ONE: u32 = F16::ONE as u32;
     const BF16_ONE: u32 = Bf16::ONE as u32;

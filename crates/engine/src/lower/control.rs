@@ -14,7 +14,7 @@ use crate::exec::program::{
 use crate::exec::registers::{Kind, LANES};
 use crate::memory::windows;
 
-/// What a special register is.
+/// Returns the kind of a special register.
 pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
     use SpecialRegister::{Clock64, CurrentGraphExec, Globaltimer, Gridid, Pm64};
     match special {

@@ -17,7 +17,7 @@ use crate::exec::signature::Handler;
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) run: Handler,
-    /// What it makes.
+    /// The kind of its result.
     pub(super) kind: Kind,
     pub(super) aux: u64,
 }
@@ -124,7 +124,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What a type is for a conversion.
+/// Sort of a type in a conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     /// 8 to 64 bits.

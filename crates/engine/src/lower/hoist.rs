@@ -1,4 +1,4 @@
-//! What is the same for all blocks of a launch is computed once.
+//! Hoisting: results that are the same for all blocks of a launch are computed once.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -9,7 +9,7 @@ use crate::source;
 /// accesses keep theirs.
 const GAP: u32 = 64;
 
-/// What LLVM and nvcc call the variable that they make of all of a function's.
+/// The name by which LLVM and nvcc call the variable that they make of all of a function's.
 const DEPOT: &str = "__local_depot";
 
 /// Alignment of a frame, at least.

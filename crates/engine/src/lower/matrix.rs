@@ -220,7 +220,7 @@ fn is_plain(shape: (u32, u32), ty: Type) -> Lowered<()> {
     }
 }
 
-/// What an element of a factor is.
+/// Returns the type of an element of a factor.
 pub(super) fn element(ty: Type) -> Lowered<Element> {
     Ok(match ty {
         Type::F16 => Element::F16,
@@ -238,7 +238,7 @@ pub(super) fn element(ty: Type) -> Lowered<Element> {
     })
 }
 
-/// What an element of a sum is.
+/// Returns the type of an element of a sum.
 pub(super) fn sum(ty: Type, saturates: bool) -> Lowered<Sum> {
     Ok(match ty {
         Type::F16 => Sum::F16,

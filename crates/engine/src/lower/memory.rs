@@ -393,7 +393,7 @@ macro_rules! moves {
     };
 }
 
-/// What executes an access: where it may be one of a row, what looks for that first.
+/// Returns the handler of an access: where it may be one of a row, the one that looks for that first.
 fn mover(access: &Access) -> Handler {
     let lanewise = handler!(
         [a: Kind::Double, aux: Aux::Access(Mover::Any)],

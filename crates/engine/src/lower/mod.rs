@@ -76,7 +76,7 @@ impl Emitted {
     }
 }
 
-/// What is known of a function while it is lowered.
+/// The state of a function's lowering.
 pub(crate) struct Lowering<'m> {
     pub(crate) layout: Layout<'m>,
     /// Which function of the module.
@@ -230,7 +230,7 @@ fn signatures(emitted: &[Emitted]) -> Vec<Signature> {
     emitted.iter().map(|it| it.signature).collect()
 }
 
-/// What is told of a function that the verification refuses.
+/// Describes a function that the verification refuses.
 fn internal(function: &Function, fault: verify::Fault) -> Internal {
     let body = function.body.as_ref();
     let instruction = fault.instruction.and_then(|it| {

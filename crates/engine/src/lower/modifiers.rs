@@ -1,4 +1,4 @@
-//! What modifiers of floats a handler is told in `op.aux`, so that one is enough for all of their
+//! Modifiers of floats in `op.aux`, where handlers read them, so that one handler is enough for all of their
 //! combinations.
 
 use crate::arith::float::{self, Float, Rounding};

@@ -8,7 +8,7 @@ use super::{Lowering, Unsupported};
 use crate::exec::parts;
 use crate::exec::registers::Kind;
 
-/// What a declaration says, by the names of the registers.
+/// The names of the registers of a declaration.
 const WORDS: [&str; 3] = ["__part_number", "__part_bytes", "__part_element"];
 
 /// A part: its number, bytes and bytes of an element, and its address.

@@ -1,5 +1,5 @@
-//! What the pointers in registers were made from: an access by a pointer into one buffer that lands in
-//! another is a bug, though there is memory.
+//! The roots of the pointers in registers: an access by a pointer into one buffer that lands in another is a bug,
+//! though there is memory.
 //!
 //! A register is looked at as a whole, whatever the path on which it was written.
 
@@ -15,7 +15,7 @@ use super::parts;
 use crate::exec::parameter_bounds::parameter_bounds;
 use crate::exec::root::Root;
 
-/// What is known of a value.
+/// The possible origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     /// No pointer, or not yet seen.
@@ -84,7 +84,7 @@ impl Roots {
         roots
     }
 
-    /// What an address was made from, where that is one thing.
+    /// Returns the root of an address, where it has one alone.
     pub(crate) fn of_address(
         &self,
         layout: &Layout<'_>,
@@ -185,7 +185,7 @@ impl Value {
         }
     }
 
-    /// What is made of both, and is no address any more.
+    /// Combines both into a value that is no address any more.
     fn times(self, other: Value) -> Value {
         match self.or(other) {
             Value::From(_) => Value::Unknown,
@@ -195,7 +195,7 @@ impl Value {
     }
 }
 
-/// What a kernel loads of its parameters, where that can be a pointer.
+/// Returns the value that a kernel loads from its parameters, where that can be a pointer.
 fn of_parameter(function: &Function, load: &Ld) -> Option<Value> {
     let Base::Symbol(Symbol::Parameter(parameter)) = load.address.base else {
         return None;

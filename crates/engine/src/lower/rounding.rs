@@ -28,7 +28,7 @@ fn is_integral(it: &Cvt) -> bool {
     )
 }
 
-/// What is left to do with a float of the type.
+/// Returns the step that is left to do with a float of the type.
 fn bounded(it: &Cvt) -> Option<Step> {
     let how = Modifiers::NONE
         .with(Modifiers::FTZ, it.ftz && it.to == Type::F32)

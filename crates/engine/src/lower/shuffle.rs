@@ -57,7 +57,7 @@ unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: Shu
     }
 }
 
-/// What shuffles by amounts and bounds that lie in slots.
+/// Returns the handler that shuffles by amounts and bounds that lie in slots.
 fn by_lane(mode: ShuffleMode) -> Handler {
     match mode {
         ShuffleMode::Up => {
@@ -75,7 +75,7 @@ fn by_lane(mode: ShuffleMode) -> Handler {
     }
 }
 
-/// What shuffles among all lanes by an amount that is known here, as reductions do.
+/// Returns the handler that shuffles among all lanes by an amount that is known here, as reductions do.
 fn fixed(it: &Shfl) -> Option<Handler> {
     let known = |operand: &Operand| match operand {
         Operand::Immediate(bits) => Some(*bits as u32),

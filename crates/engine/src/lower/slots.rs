@@ -13,7 +13,7 @@ use crate::exec::slot_map::SlotMap;
 pub(crate) struct Slots {
     of: Vec<Option<u32>>,
     kinds: Vec<Kind>,
-    /// What lies where.
+    /// The kinds of the slots.
     pub(crate) map: SlotMap,
 }
 
@@ -79,7 +79,7 @@ impl Slots {
     }
 }
 
-/// What a register of a type is.
+/// Returns the kind of a register of a type.
 pub(crate) fn kind(ty: Type) -> Kind {
     match ty.bits() {
         1 => Kind::Predicate,
@@ -166,7 +166,7 @@ fn live_in(body: &Body, pieces: &[Piece]) -> Vec<BTreeSet<Reg>> {
     }
 }
 
-/// What the instructions of a piece access, and what ends it.
+/// Returns the registers that the instructions of a piece access, and those of what ends it.
 fn steps(body: &Body, piece: &Piece) -> Vec<Vec<(Access, Reg)>> {
     let accesses = |index: usize| {
         let mut accesses = Vec::new();

@@ -23,7 +23,7 @@ pub enum Protection {
     ReadOnly,
 }
 
-/// What memory holds before anybody writes to it.
+/// The contents of memory before anybody writes to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contents {
     /// Nothing that may be used.
@@ -44,13 +44,13 @@ pub struct Allocation {
     pub start: u64,
     /// Its bytes.
     pub bytes: u64,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Its name for reports.
     pub label: Label,
     /// Whether kernels may write.
     pub protection: Protection,
-    /// What it held at first.
+    /// Its contents at first.
     pub contents: Contents,
     /// Which of all that the device has ever allocated.
     pub serial: u64,

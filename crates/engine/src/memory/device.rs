@@ -12,7 +12,7 @@ use super::place::{Kind, Label, Place};
 use super::table::{Table, layout, take};
 use crate::finding_kind::FindingKind;
 
-/// What a heap block costs beside its bytes, as on a GPU about.
+/// The cost of a heap block beside its bytes, as on a GPU about.
 const HEAP_HEADER: u64 = 16;
 
 /// How much memory there is, and how much of it is kept apart.
@@ -46,19 +46,19 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no memory for {bytes} bytes: {used} of {limit} are in use")]
 pub struct OutOfMemory {
-    /// What was asked for.
+    /// Bytes that were asked for.
     pub bytes: u64,
-    /// What is in use.
+    /// Bytes in use.
     pub used: u64,
-    /// What there is.
+    /// Bytes that may be in use.
     pub limit: u64,
 }
 
 /// How many emulated devices there may be in an address space.
 pub const DEVICES: u32 = 64;
 
-/// The memory of an emulated device, and what of it reaches that of others: devices of one [`Space`] have addresses
-/// of their own. Outlives launches; may be used from many threads.
+/// The memory of an emulated device, and its links to that of others: devices of one [`Space`] have addresses of their
+/// own. Outlives launches; may be used from many threads.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// Whose it is.

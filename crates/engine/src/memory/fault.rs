@@ -7,7 +7,7 @@ use crate::finding_kind::FindingKind;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {bytes} bytes at {place}", .kind.name())]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind.
     pub kind: FindingKind,
     /// The lane whose address it is.
     pub lane: u32,

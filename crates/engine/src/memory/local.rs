@@ -17,18 +17,18 @@ pub struct Local {
     frames: [Vec<Frame>; LANES],
     /// Whether there have been any since they were cleared.
     is_used: bool,
-    /// What lies in frames; few, since it is the same in all of a function's.
+    /// The layouts of frames; few, since all frames of a function share one.
     layouts: Vec<Arc<FrameLayout>>,
 }
 
-/// What lies in a function's frame.
+/// The layout of a function's frame.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct FrameLayout {
     /// Bytes per thread.
     pub bytes: u32,
-    /// What its offset is a multiple of.
+    /// Its alignment: its offset is a multiple of this.
     pub alignment: u32,
-    /// Its variables, by rising offset. What lies between them belongs to nobody.
+    /// Its variables, by rising offset. The bytes between them belong to nobody.
     pub variables: Vec<LocalVariable>,
 }
 
@@ -134,7 +134,7 @@ impl Local {
     /// Checks that each active lane's offset lies in a variable of its own.
     ///
     /// # Errors
-    /// What is wrong with the first lane's that does not.
+    /// An access of a lane lies outside of its thread's variables, or is misaligned: the first such lane's.
     #[inline]
     pub fn resolve(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
         let fault = |kind, lane, offset| Fault {
@@ -174,7 +174,7 @@ impl Local {
         (apart != 0 && apart % 2 == 0 && is_held).then_some(inside)
     }
 
-    /// What is wrong with the first lane's access that does not lie in the variable at `root`.
+    /// Finds the first lane's access that does not lie in the variable at `root`.
     pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>) -> Option<Fault> {
         let is_outside = |(lane, offset): &(u32, u64)| {
             let mut frames = self.frames[*lane as usize].iter();

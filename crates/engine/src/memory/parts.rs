@@ -50,8 +50,7 @@ impl Parts {
         }
     }
 
-    /// What is wrong with the first lane's access that does not lie in a part of the instruction `by`, from
-    /// which its pointer is.
+    /// Finds the first lane's access that does not lie in a part of the instruction `by`, from which its pointer is.
     pub(crate) fn stray(&self, by: u32, layout: &Shared, lanes: &Lanes<'_>) -> Option<Fault> {
         let own = || self.0.iter().filter(|it| it.by == by);
         let holds = |offset| own().any(|it| it.holds(offset, lanes.bytes.into()));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// What a piece of memory is.
+/// Kind of a piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A buffer of the host's.
@@ -14,7 +14,7 @@ pub enum Kind {
     Constant,
     /// Host memory that kernels may reach.
     Host,
-    /// What a kernel allocated, at an instruction.
+    /// Memory that a kernel allocated, at an instruction.
     Heap {
         /// The instruction that allocated it.
         instruction: u32,
@@ -38,7 +38,7 @@ pub enum Kind {
 /// A name and an element type for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// What the user calls it: a parameter, a variable; empty if nothing is known.
+    /// The user's name of it: a parameter, a variable; empty if nothing is known.
     pub name: Arc<str>,
     /// Bytes per element, at least 1.
     pub element_bytes: u32,
@@ -57,9 +57,9 @@ impl Label {
 /// An address relative to a piece of memory, which it may miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
-    /// What it is called.
+    /// The name and the size of an element.
     pub label: Label,
     /// The device whose memory it is, where it is one's.
     pub device: Option<u32>,
@@ -80,7 +80,7 @@ impl Part {
         self.bytes / u64::from(self.label.element_bytes)
     }
 
-    /// What it is and what it is called.
+    /// Returns its kind and its name.
     fn name(&self) -> String {
         let name = &self.label.name;
         match (&self.kind, name.is_empty()) {
@@ -104,7 +104,7 @@ impl Part {
         }
     }
 
-    /// What it is, and how large.
+    /// Returns its kind, its name and its size.
     fn sized(&self) -> String {
         let name = self.name();
         if self.kind == Kind::DynamicShared && self.bytes == 0 {

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::lanes::Lanes;
 use crate::finding_kind::FindingKind;
 
-/// What an access does, as far as protection goes.
+/// Direction of an access, as far as protection goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Reads.
@@ -59,7 +59,7 @@ impl Memory {
     /// Checks that each active lane may make its access: alignment, bounds, protection.
     ///
     /// # Errors
-    /// What is wrong with the first lane that may not.
+    /// A lane may not make its access: the first such lane's fault.
     #[inline(always)]
     pub fn resolve(
         &self,
@@ -152,8 +152,8 @@ impl Memory {
         Ok(())
     }
 
-    /// What is wrong with the first lane's access that does not lie in the allocation at `root`. The
-    /// lanes are resolved, `cached` is what they met last.
+    /// Finds the first lane's access that does not lie in the allocation at `root`. The lanes are resolved, `cached` is
+    /// what they met last.
     pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>, cached: &Cached) -> Option<Fault> {
         let (first, last) = lanes.span();
         if cached.covers(first, last) && cached.covers(root, root) {

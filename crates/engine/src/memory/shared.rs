@@ -14,7 +14,7 @@ pub struct Variable {
     pub label: Label,
     /// Its bytes.
     pub bytes: u32,
-    /// What its offset is a multiple of.
+    /// Its alignment: its offset is a multiple of this.
     pub alignment: u32,
 }
 
@@ -103,7 +103,7 @@ impl Shared {
     /// Checks that each active lane's offset lies in a variable.
     ///
     /// # Errors
-    /// What is wrong with the first lane's that does not.
+    /// An access of a lane lies outside of the variables, or is misaligned: the first such lane's.
     #[inline]
     pub fn resolve(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
         let (first, last) = lanes.span();
@@ -158,7 +158,7 @@ impl Shared {
         }
     }
 
-    /// What is wrong with the first lane's access that does not lie in the variable at `root`.
+    /// Finds the first lane's access that does not lie in the variable at `root`.
     pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>) -> Option<Fault> {
         let of = self
             .0

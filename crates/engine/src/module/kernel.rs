@@ -27,7 +27,7 @@ pub(crate) struct Code {
     /// The shared variables that they name, and where they lie.
     pub(crate) shared: Vec<memory::Variable>,
     offsets: HashMap<Shared, u32>,
-    /// What the offset of dynamic shared memory is a multiple of.
+    /// The alignment of dynamic shared memory: its offset is a multiple of this.
     dynamic_alignment: u32,
     /// Where the kernel's parameters lie.
     pub(crate) parameters: Vec<ParameterBounds>,
@@ -101,7 +101,7 @@ impl Code {
         self.loaded.number
     }
 
-    /// What an instruction does with memory: what it is called, and the bytes of an element.
+    /// Returns an instruction's access to memory: its verb, and the bytes of an element.
     pub(crate) fn access_of(&self, (function, index): (u32, u32)) -> Option<(Verb, u32)> {
         let body = self
             .loaded
@@ -148,7 +148,7 @@ impl Code {
         self.program(self.kernel)
     }
 
-    /// What lowering asks of the module.
+    /// Returns the part of the module that lowering needs.
     pub(crate) fn lowering(&self) -> Layout<'_> {
         Layout {
             module: &self.loaded.parsed.ptx,
@@ -210,7 +210,7 @@ impl Listing for Code {
     }
 }
 
-/// What the author calls a shared variable: nothing, where ptx-std's macro has named it by its place.
+/// Returns the author's name of a shared variable: none, where ptx-std's macro has named it by its place.
 fn name_of_shared(name: &str) -> Cow<'_, str> {
     match name.starts_with("__shared_") {
         true => Cow::Borrowed(""),

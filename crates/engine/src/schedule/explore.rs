@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Choice, Choices, Keeps, Schedule};
 
-/// What an exploration has found.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored<E> {
     /// How many schedules were run.
@@ -20,7 +20,7 @@ pub struct Explored<E> {
 pub struct Failing<E> {
     /// The schedule, from its beginning.
     pub choices: Choices,
-    /// What `run` gave.
+    /// The error that `run` gave.
     pub error: E,
 }
 

@@ -73,13 +73,13 @@ pub(crate) enum Source {
     List(Vec<Choice>),
 }
 
-/// What is remembered of a run.
+/// The choices of a run that are remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeps {
     Nothing,
     /// The switches.
     Switches,
-    /// What else could have been chosen: where a warp could go on, and where one could not.
+    /// The alternatives: where a warp could go on, and where one could not.
     Alternatives {
         preempting: bool,
         others: bool,

@@ -8,7 +8,7 @@ use super::{Choice, Choices, Keeps, Schedule, Source};
 pub struct Shrunk<E> {
     /// The schedule, from its beginning.
     pub choices: Choices,
-    /// What `run` gave under it.
+    /// The error that `run` gave under it.
     pub error: E,
     /// Switches of the schedule that was given.
     pub before: usize,

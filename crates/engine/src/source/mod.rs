@@ -178,7 +178,7 @@ fn shortened(file: &str) -> &str {
     root.map_or(file, |root| &file[root.len()..])
 }
 
-/// What the author calls a variable: the last part of a name that rustc or a compiler of C++ has mangled.
+/// Returns the author's name of a variable: the last part of a name that rustc or a compiler of C++ has mangled.
 pub(crate) fn name_of(symbol: &str) -> Cow<'_, str> {
     match symbol.strip_prefix("_R") {
         Some(path) => Cow::Borrowed(last_of_rust(path).unwrap_or(symbol)),

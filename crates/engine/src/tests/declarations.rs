@@ -2,7 +2,7 @@
 
 use super::{load, load_for, refusal};
 
-/// What is refused of a size, which is written into the text in place of `#`.
+/// Checks the refusal of a size, which is written into the text in place of `#`.
 fn refuses(body: &str, size: u64, expected: &str) {
     let said = refusal(&body.replace('#', &size.to_string()));
     assert!(said.ends_with(expected), "{size}: {said}");

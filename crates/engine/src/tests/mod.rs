@@ -55,7 +55,7 @@ impl Loaded {
     }
 }
 
-/// What a launch of the kernel `k` says.
+/// Returns the message of a launch of the kernel `k`, which fails.
 fn failure(body: &str) -> String {
     let loaded = load(body).expect("it can be loaded");
     let error = loaded.run(&[]).expect_err("it must fail");

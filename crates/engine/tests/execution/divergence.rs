@@ -61,7 +61,7 @@ impl<'b> Launch<'b> {
         kernel.launch(shape, options, &words.to_le_bytes(), &|_| (), None)
     }
 
-    /// What is said in order; under seeds it begins as `always`.
+    /// Checks the message of a launch in order; under seeds it begins as `always`.
     #[track_caller]
     fn says(&self, always: &str, expected: &str) {
         let said = self.run(Schedule::InOrder).map_err(|it| it.to_string());

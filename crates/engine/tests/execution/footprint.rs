@@ -1,4 +1,4 @@
-//! What a launch takes of the host's memory, in a process of its own, because all launches of one count.
+//! The host's memory that a launch takes, in a process of its own, because all launches of one count.
 #![cfg(target_os = "linux")]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What nvcc makes of nvcc/execution.cu and nvcc/int128.cu, executed.
+//! Executes nvcc/execution.cu and nvcc/int128.cu as nvcc compiles them.
 
 use std::sync::{Arc, Mutex};
 

@@ -22,7 +22,7 @@ ld.param.u64 %rd2, [pair];
 ld.param.u64 %rd3, [pair+8];
 ";
 
-/// What a checked launch of one thread finds, where `DISTANCE` in the body is the bytes from `x` to `y`.
+/// Returns the finding of a checked launch of one thread, where `DISTANCE` in the body is the bytes from `x` to `y`.
 fn finding(body: &str, is_y_freed: bool) -> Option<String> {
     let memory: Arc<Memory> = Arc::default();
     let [x, y] = ["x", "y"].map(|name| {

@@ -31,7 +31,7 @@ mov.u64 %rd3, second;
 
 const THREADS: u32 = 64;
 
-/// What a launch of a block writes.
+/// Returns the words that a launch of a block writes.
 fn run(body: &str, is_checked: bool) -> Result<Vec<u32>, LaunchError> {
     let memory: Arc<Memory> = Arc::default();
     let module = Module::load(&format!("{HEAD}{body}\nret;\n}}\n"), &memory).expect("PTX");

@@ -10,7 +10,7 @@ use crate::support::launch_checked;
 const PTX: &str = include_str!("nvcc/places.ptx");
 const SOURCE: &str = include_str!("nvcc/places.cu");
 
-/// What a checked launch of 64 threads, over 64 zeros, ends with, and whether it is found without checks of memory.
+/// Returns the finding of a checked launch of 64 threads, over 64 zeros.
 fn finding(kernel: &str) -> String {
     let memory: Arc<Memory> = Arc::default();
     let module = Module::load(PTX, &memory).expect("PTX");

@@ -1,4 +1,4 @@
-//! What is not executed: the list in docs/testing-kernels.md, against what is refused.
+//! Instructions that are not executed: the list in docs/testing-kernels.md, against those that are refused.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -63,7 +63,7 @@ fn row_of<'r>(rows: &'r [Row], refused: &Unsupported) -> Option<&'r Row> {
     rows.iter().filter(names).find(|row| row.why == refused.why)
 }
 
-/// What of a module's kernels is refused: each instruction that is found is blanked, so that the next is.
+/// Returns the refusals of a module's kernels: each instruction that is found is blanked, so that the next is.
 fn refused(name: &str, text: &str) -> Vec<Unsupported> {
     let mut text = text.to_owned();
     let mut all = Vec::new();

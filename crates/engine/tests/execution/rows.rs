@@ -70,7 +70,7 @@ const WIDTHS: [(u64, &str); 10] = [
     ),
 ];
 
-/// What a launch of so many threads copies from so many bytes, each of another value.
+/// Returns the bytes that a launch copies from a buffer, each of another value.
 fn copied(
     (bytes, body): (u64, &str),
     threads: u64,
@@ -137,7 +137,7 @@ fn each_thread_gets_its_own_bytes() {
     }
 }
 
-/// What is said of a launch of two warps, of which the second goes wrong.
+/// Returns the error of a launch of two warps, of which the second goes wrong.
 fn refused(width: (u64, &str), from: u64, skew: u64) -> String {
     let bytes = width.0;
     let failed = copied(width, 64, from, (bytes, skew)).expect_err("it is refused");

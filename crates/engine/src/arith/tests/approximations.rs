@@ -79,7 +79,7 @@ fn special_values() {
     assert_eq!(approx::div_ftz(f32::from_bits(0xff_ffff), 2.0), 0.0);
 }
 
-/// What `ex2.approx.f16` gave of numbers on an H100 (CUDA driver 13.0), where the nearest one is another.
+/// Results of `ex2.approx.f16` on an H100 (CUDA driver 13.0) that are not the nearest number: operand and result.
 #[rustfmt::skip]
 const EX2_F16: &[(u16, u16)] = &[
     (0x1317, 0x3C00),

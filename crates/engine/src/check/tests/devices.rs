@@ -1,4 +1,4 @@
-//! What is handed on between devices, in one launch or by way of others.
+//! Data that is handed on between devices, in one launch or by way of others.
 
 use super::*;
 use crate::memory::Direction;

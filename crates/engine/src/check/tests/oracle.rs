@@ -149,7 +149,7 @@ enum Apart {
     Devices,
 }
 
-/// What is known of pairs of events.
+/// The relations between pairs of events.
 struct Oracle<'a> {
     rules: Rules,
     apart: Apart,

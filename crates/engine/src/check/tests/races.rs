@@ -1,7 +1,7 @@
 use super::*;
 use Order::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
 
-/// What two threads do between their accesses to one word.
+/// Synchronisation of two threads between their accesses to one word.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Nothing,
@@ -58,7 +58,7 @@ fn within_a_block() {
     }
 }
 
-/// What the lanes of a store write: by lane, or all the same.
+/// The words that the lanes of a store write: by lane, or all the same.
 #[derive(Clone, Copy, Debug)]
 struct Word([u32; LANES]);
 

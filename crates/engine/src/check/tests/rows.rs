@@ -1,4 +1,4 @@
-//! What whole warps do is judged as if each lane had come by itself.
+//! Accesses of whole warps are judged as if each lane had come by itself.
 
 use super::oracle::Random;
 use super::*;
@@ -14,7 +14,7 @@ enum Step {
     Access(usize, u32, AccessKind, Row),
     SyncWarp(usize, u32),
     Barrier(usize),
-    /// What a lane of a warp releases, a lane of another acquires.
+    /// A lane of a warp releases, and a lane of another acquires.
     Message((usize, u32), (usize, u32)),
 }
 

@@ -115,7 +115,7 @@ L3:
 }
 ";
 
-/// What is decoded of a function of the module.
+/// Decodes a function of the module.
 fn draft(function: &str) -> Draft {
     let memory: Arc<Memory> = Arc::default();
     let module = Module::load(PTX, &memory).expect("it can be loaded");
@@ -131,7 +131,7 @@ fn refusal(function: &str, change: impl FnOnce(&mut Draft)) -> Option<String> {
     Program::verified(draft).err().map(|fault| fault.why)
 }
 
-/// What is no slot of a kind: beyond the registers, within a slot, a slot of another kind.
+/// Returns values that are no slot of a kind: beyond the registers, within a slot, a slot of another kind.
 fn no_slots(draft: &Draft, kind: Kind) -> Vec<u32> {
     let bytes = draft.decoded.register_bytes;
     let mut all = vec![bytes, u32::MAX, u32::MAX - 127, bytes - 64 + 4];

@@ -9,7 +9,7 @@ use engine::{Module, Options, Shape, Unlowered};
 /// A warp and a half.
 const THREADS: u32 = 48;
 
-/// What destinations hold where the guard is false.
+/// The contents of destinations where the guard is false.
 const BEFORE: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
 const LIMITS: Limits = Limits {

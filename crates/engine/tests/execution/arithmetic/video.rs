@@ -192,7 +192,8 @@ fn products_are_negated_scaled_and_saturated() {
 /// An instruction, its a, b and c, and its result.
 type Measured = (&'static str, [u64; 3], u64);
 
-/// What an H100 gave random programs (CUDA driver 13.0), one of each kind that the PTX ISA's pseudo-code contradicts.
+/// Results of random programs on an H100 (CUDA driver 13.0), one of each kind that the PTX ISA's pseudo-code
+/// contradicts.
 #[rustfmt::skip]
 const OF_AN_H100: &[Measured] = &[
     ("vabsdiff.u32.u32.s32.sat.max %d, %a, %b.h0, %c;", [0xFFFF_FFFF, 0x007F_FFFF, 0xD97F], 0x0),
@@ -295,7 +296,7 @@ fn comparisons_give_one() {
     );
 }
 
-/// What one lane computes.
+/// The operation of one lane.
 type Lane = fn(i64, i64) -> i64;
 
 const LANES: [(&str, Lane); 6] = [

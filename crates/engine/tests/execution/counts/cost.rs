@@ -1,5 +1,5 @@
-//! What counting costs beside a plain launch: in the time of the thread, the shortest of many launches each, because
-//! tests run beside each other. The engine is optimised for tests, too; what is measured by itself is in
+//! The cost of counting beside a plain launch: in the time of the thread, the shortest of many launches each, because
+//! tests run beside each other. The engine is optimised for tests, too; figures that are measured by themselves are in
 //! docs/results/emulator-speed.
 
 use std::time::Duration;
@@ -90,7 +90,7 @@ fn counting_costs_little_beside_a_plain_launch() {
     }
 }
 
-/// What counting costs however small the launch is: texts and lines are made once for all launches that are added up.
+/// Counting costs little however small the launch is: texts and lines are made once for all launches that are added up.
 #[test]
 fn counting_a_launch_of_one_block_costs_a_few_microseconds() {
     let (plain, counted) = times(&Case::new(REDUCTION).grid(1, 256), 2.0);

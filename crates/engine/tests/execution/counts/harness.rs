@@ -48,7 +48,7 @@ pub(crate) struct Case {
     pub(crate) cores: usize,
     pub(crate) is_checked: bool,
     pub(crate) schedule: Schedule,
-    /// What the buffers hold at first.
+    /// The contents of the buffers at first.
     pub(crate) x: Vec<u32>,
     pub(crate) y: Vec<u32>,
 }
@@ -163,7 +163,7 @@ pub(crate) fn instruction<'c>(counts: &'c Counts, text: &str) -> &'c Counted {
     first
 }
 
-/// What an instruction did in a space.
+/// Returns an instruction's accesses to memory in a space.
 pub(crate) fn memory(counts: &Counts, text: &str, space: Space) -> Memory {
     let all = &instruction(counts, text).memory;
     *all.iter()

@@ -196,7 +196,7 @@ fn a_switch_parts_a_warp_once() {
     assert_eq!(instruction(&counts, "mul.f32").threads, 24);
 }
 
-/// What nvcc makes of nvcc/execution.cu.
+/// Returns a kernel of nvcc/execution.cu, as nvcc compiles it.
 fn by_nvcc(kernel: &'static str) -> Case {
     let ptx = include_str!("../nvcc/execution.ptx").to_owned();
     Case {

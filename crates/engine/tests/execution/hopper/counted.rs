@@ -6,7 +6,7 @@ use engine::count::{Counts, Memory, Space};
 
 use super::{clusters, copies, tensors};
 
-/// What the only instruction whose text begins so did in a space.
+/// Returns the accesses in a space of the only instruction whose text contains this one.
 fn memory(counts: &Counts, text: &str, space: Space) -> Option<Memory> {
     let instructions = counts.instructions.iter();
     let found: Vec<_> = instructions

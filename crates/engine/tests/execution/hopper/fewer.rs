@@ -18,7 +18,7 @@ fn case(size: &str, copy: &str) -> Case {
     .x(x.collect())
 }
 
-/// What the ISA says: the source's first bytes, then zeros.
+/// Returns the bytes that the ISA promises: the source's first ones, then zeros.
 fn expected(taken: impl Fn(usize) -> usize) -> Vec<u8> {
     let x: Vec<u8> = (0..128u32)
         .flat_map(|it| (it.wrapping_mul(0x0101_0101) ^ 0x8040_2010).to_le_bytes())

@@ -42,9 +42,9 @@ pub(crate) struct Case {
     is_checked: bool,
     is_cooperative: bool,
     schedule: Schedule,
-    /// What the first buffer holds.
+    /// The contents of the first buffer.
     x: Vec<u32>,
-    /// What is written to an address of the first buffer, from the addresses of both.
+    /// Tensor maps that are written to addresses of the first buffer, from the addresses of both.
     maps: Vec<Map>,
 }
 
@@ -127,7 +127,7 @@ impl Case {
         self.try_run().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// What is found.
+    /// Runs it, and returns the finding.
     pub(crate) fn finding(&self) -> String {
         match self.try_run() {
             Ok(_) => panic!("nothing was found"),
@@ -153,7 +153,7 @@ impl Case {
         counts
     }
 
-    /// What `launch` returns, and the second buffer afterwards.
+    /// Returns the result of `launch`, and the second buffer afterwards.
     fn launched<R>(
         &self,
         launch: impl FnOnce(&Kernel, &[u8], Option<Checks<'_>>) -> Result<R, LaunchError>,

@@ -362,7 +362,7 @@ fn the_left_factor_may_lie_in_registers() {
     .check();
 }
 
-/// What is found where some text of the product's body is another.
+/// Returns the finding where some text of the product's body is replaced by another.
 fn found(replaces: &str, by: &str) -> String {
     let body = PRODUCT.case().0.body(|body| {
         assert!(body.contains(replaces), "{replaces}");

@@ -4,7 +4,7 @@ use super::harness::Case;
 
 const NAN: u32 = 0x7FC0_0001;
 
-/// What lanes 0 to 2 get of these lanes' bits.
+/// Returns the reduction over the bits of lanes 0 to 2, which all three get.
 fn reduced(modifiers: &str, x: [u32; 3]) -> u32 {
     let case = Case::new(&format!(
         "setp.gt.u32 %p1, %r1, 2; @%p1 ret;

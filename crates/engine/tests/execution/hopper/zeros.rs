@@ -16,7 +16,7 @@ fn case(store: &str) -> Case {
     ))
 }
 
-/// What is left where 16 words from the eighth on are zeros.
+/// Returns the words that are left where 16 of them, from the eighth on, are zeros.
 fn expected() -> Vec<u32> {
     let word = |thread: u32| {
         if (8..24).contains(&thread) {

@@ -1,5 +1,5 @@
-//! What stands behind a barrier is done under each schedule, also where the last warp to come to it is the only
-//! one that can go on.
+//! Work behind a barrier is done under each schedule, also where the last warp to come to it is the only one that can
+//! go on.
 
 use engine::{Choices, Schedule, explore, shrink};
 

@@ -1,4 +1,4 @@
-//! What seeds find, and what searches through all schedules do.
+//! Findings under seeds, and searches through all schedules.
 
 mod barriers;
 
@@ -38,7 +38,7 @@ impl Kernel {
         }
     }
 
-    /// What it writes over zeros, in so many launches.
+    /// Returns the words that it writes over zeros, in a number of launches.
     fn launch(&self, schedule: &Schedule, times: u32) -> [u32; WORDS] {
         let data = std::ptr::with_exposed_provenance_mut::<[u32; WORDS]>(self.address as usize);
         // SAFETY: allocated above for so many.

@@ -1,4 +1,4 @@
-//! What tests of the engine share.
+//! Helpers that tests of the engine share.
 
 #[cfg(target_os = "linux")]
 pub(crate) mod process;
