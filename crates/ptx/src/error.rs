@@ -7,7 +7,7 @@ pub struct ParseError {
     pub line: u32,
     /// In characters, from 1.
     pub column: u32,
-    /// What is wrong, and what was expected.
+    /// The reason, and the text that was expected.
     pub message: String,
     /// The line, without spaces at its ends.
     pub text: String,

@@ -2,7 +2,7 @@
 
 use crate::{FunctionId, Instruction, LabelId, Space, Symbol, Type};
 
-/// What a PTX text declares.
+/// The declarations of a PTX text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Module {
     /// `.version`: major and minor.
@@ -50,7 +50,7 @@ impl Module {
 pub struct Target {
     /// 90 of `sm_90a`.
     pub arch: u32,
-    /// What follows the number.
+    /// The suffix: none, `f` or `a`.
     pub features: ArchFeatures,
     /// The rest: `texmode_unified`, `debug` and the like.
     pub options: Vec<String>,
@@ -109,13 +109,13 @@ pub struct Function {
     pub kind: FunctionKind,
     /// Who sees it.
     pub linkage: Linkage,
-    /// What it returns.
+    /// Its returned values.
     pub returns: Vec<Parameter>,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Whether it takes more than it names (`.param .b8 va[]` at the end).
     pub variadic: bool,
-    /// What it says of its launches and its registers.
+    /// Its directives on launches and registers.
     pub directives: Directives,
     /// Its instructions. None: it is declared only.
     pub body: Option<Body>,
@@ -138,7 +138,7 @@ pub struct Parameter {
     pub alignment: u32,
     /// Where it lies.
     pub storage: ParameterStorage,
-    /// What a kernel's pointer points to (`.ptr`).
+    /// The memory that a kernel's pointer points to (`.ptr`).
     pub pointer: Option<Pointer>,
 }
 
@@ -160,7 +160,7 @@ pub struct Pointer {
     pub alignment: u32,
 }
 
-/// What a function says of its launches and its registers.
+/// A function's directives on its launches and its registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
     /// `.maxntid`: at most so many threads per block. What is not given is 1.
@@ -252,7 +252,7 @@ pub enum RelocatedAddress {
     Generic,
 }
 
-/// What a function consists of.
+/// The declarations and instructions of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// Its registers; [`Reg`](crate::Reg) is an index.
@@ -315,9 +315,9 @@ pub struct CallTargets {
 pub struct Prototype {
     /// Its label.
     pub name: String,
-    /// What the callee returns.
+    /// The callee's returned values.
     pub returns: Vec<Parameter>,
-    /// What the callee takes.
+    /// The callee's parameters.
     pub parameters: Vec<Parameter>,
     /// Whether it takes more than that.
     pub variadic: bool,

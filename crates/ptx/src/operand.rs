@@ -1,4 +1,4 @@
-//! What instructions work on.
+//! Operands of instructions.
 
 use crate::names::named;
 
@@ -68,16 +68,16 @@ pub struct Predicate {
     pub negated: bool,
 }
 
-/// What stands in brackets.
+/// The address in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// What it begins at.
+    /// Its base.
     pub base: Base,
     /// Bytes behind that.
     pub offset: i64,
 }
 
-/// What an address begins at.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     /// The address in a register.

@@ -112,7 +112,7 @@ named! {
     }
 }
 
-/// What sort of values a [`Type`] has.
+/// Sort of the values of a [`Type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One bit of truth.
@@ -168,7 +168,7 @@ impl Type {
         self.bits().div_ceil(8)
     }
 
-    /// What sort of values it has.
+    /// Returns the sort of its values.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {

@@ -45,7 +45,7 @@ impl Visit for Completion {
     }
 }
 
-/// What a tensor copy does.
+/// Kind of a tensor copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TensorCopy {
     /// Global to shared memory.
@@ -172,7 +172,7 @@ operations! {
 
     /// A copy of a part of a tensor.
     pub struct CpAsyncBulkTensor {
-        /// What it does.
+        /// The copy.
         pub copy: TensorCopy,
         /// 1 to 5.
         pub dimensions: u8,

@@ -97,7 +97,7 @@ operations! {
         pub source: Type,
         /// The relation.
         pub comparison: Comparison,
-        /// What it is combined with.
+        /// The combination of the answer with a predicate.
         pub combination: Option<Combination>,
         /// `.ftz`.
         pub ftz: bool,
@@ -115,7 +115,7 @@ operations! {
         pub ty: Type,
         /// The relation.
         pub comparison: Comparison,
-        /// What it is combined with.
+        /// The combination of the answer with a predicate.
         pub combination: Option<Combination>,
         /// `.ftz`.
         pub ftz: bool,
@@ -143,7 +143,7 @@ operations! {
         pub b: Operand as Wanted::BITS,
         /// Third source.
         pub c: Operand as Wanted::BITS,
-        /// What p is combined with, by `.and` or `.or`.
+        /// The combination of p with a predicate, by `.and` or `.or`.
         pub combination: Option<Combination>,
     }
 }

@@ -3,7 +3,7 @@
 use crate::instruction::{Named, Visit, Wanted, operations};
 use crate::{Access, Address, Base, FunctionId, LabelId, Operand, Reg, Symbol, Type};
 
-/// What a call reaches.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
     /// This function.
@@ -12,12 +12,12 @@ pub enum Callee {
     Indirect {
         /// The register.
         address: Operand,
-        /// What is known of it.
+        /// Its possible targets, where they are declared.
         targets: Option<IndirectTargets>,
     },
 }
 
-/// What is known of an indirect call.
+/// The declared targets of an indirect call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndirectTargets {
     /// The functions: an index into [`Body::call_targets`](crate::Body::call_targets).

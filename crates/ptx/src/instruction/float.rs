@@ -43,7 +43,7 @@ pub enum Precision {
 }
 
 named! {
-    /// What `testp` asks.
+    /// Class of floats that `testp` tests for.
     pub enum FloatTest as "a class such as `.finite`" {
         /// Neither infinite nor NaN.
         Finite = "finite",
@@ -115,7 +115,7 @@ operations! {
         pub a: Operand as Wanted::Exactly(*source),
         /// Second factor.
         pub b: Operand as Wanted::Exactly(*source),
-        /// What is added.
+        /// The addend.
         pub c: Operand as Wanted::Exactly(*ty),
     }
 

@@ -18,7 +18,7 @@ named! {
 }
 
 named! {
-    /// What happens to an amount that is too large.
+    /// Treatment of an amount that is too large.
     pub enum Wrap {
         /// The largest counts.
         Clamp = "clamp",
@@ -136,7 +136,7 @@ operations! {
         pub a: Operand as Wanted::Exactly(*ty),
         /// Second factor.
         pub b: Operand as Wanted::Exactly(*ty),
-        /// What is added.
+        /// The addend.
         pub c: Operand as product(*ty, *half),
     }
 
@@ -168,7 +168,7 @@ operations! {
         pub a: Operand as Wanted::Exactly(*a_type),
         /// Second source.
         pub b: Operand as Wanted::Exactly(*b_type),
-        /// What is added.
+        /// The addend.
         pub c: Operand as Wanted::WORD,
     }
 }

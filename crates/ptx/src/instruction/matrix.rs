@@ -32,7 +32,7 @@ named! {
         A = "a",
         /// The right factor.
         B = "b",
-        /// What is added.
+        /// The addend.
         C = "c",
         /// The result.
         D = "d",
@@ -40,7 +40,7 @@ named! {
 }
 
 named! {
-    /// What stands for the product of single bits; their sum is a count.
+    /// The operator in place of the product of single bits; their sum is a count.
     pub enum BitOperator {
         /// Exclusive or.
         Xor = "xor",
@@ -73,7 +73,7 @@ named! {
     }
 }
 
-/// What `wgmma` takes its left factor from.
+/// The left factor of `wgmma`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WgmmaSource {
     /// Registers.
@@ -187,7 +187,7 @@ operations! {
         pub a: Vec<Operand>,
         /// Right factor.
         pub b: Vec<Operand>,
-        /// What is added.
+        /// The addend.
         pub c: Vec<Operand>,
     }
 
@@ -257,7 +257,7 @@ operations! {
         pub a: Vec<Operand>,
         /// Right factor.
         pub b: Vec<Operand>,
-        /// What is added.
+        /// The addend.
         pub c: Vec<Operand>,
     }
 

@@ -63,7 +63,7 @@ named! {
 }
 
 named! {
-    /// What a cache drops first.
+    /// Eviction priority in a cache.
     pub enum Eviction {
         /// As usual.
         Normal = "evict_normal",
@@ -101,7 +101,7 @@ named! {
 }
 
 named! {
-    /// What an atomic does with memory and its operand.
+    /// The operator of an atomic, on memory and its operand.
     pub enum AtomicOperator {
         /// Sum.
         Add = "add",
@@ -139,7 +139,7 @@ named! {
 }
 
 operations! {
-    /// What an access says to the caches; it changes no value.
+    /// Hints of an access to the caches; they change no value.
     pub struct CacheHints {
         /// `.ca` and the like.
         pub operator: Option<CacheOperator>,
@@ -224,7 +224,7 @@ operations! {
         pub mbarrier: Option<Address>,
     }
 
-    /// What caches are to do with accesses that are given it; it changes no value.
+    /// A cache policy for accesses that are given it; it changes no value.
     pub struct CreatePolicy {
         /// How it is made.
         pub kind: PolicyKind,
@@ -256,7 +256,7 @@ operations! {
         pub order: Order,
         /// Among which threads.
         pub scope: Option<Scope>,
-        /// What is done.
+        /// The operator.
         pub operator: AtomicOperator,
         /// Of the element.
         pub ty: Type,
@@ -276,7 +276,7 @@ operations! {
         pub order: Option<Order>,
         /// [`Scope::Device`] where it says nothing.
         pub scope: Scope,
-        /// What is done.
+        /// The operator.
         pub operator: AtomicOperator,
         /// Of an element.
         pub ty: Type,
@@ -288,7 +288,7 @@ operations! {
         pub d: Vec<Option<Reg>> as Wanted::Exactly(*ty),
         /// Where.
         pub address: Address,
-        /// What `cas` compares with.
+        /// The comparand of `cas`.
         pub comparand: Option<Operand> as Wanted::Exactly(*ty),
         /// As many operands as d.
         pub a: Vec<Operand> as Wanted::Exactly(*ty),
@@ -302,7 +302,7 @@ operations! {
         pub order: Option<Order>,
         /// [`Scope::Device`] where it says nothing.
         pub scope: Scope,
-        /// What is done.
+        /// The operator.
         pub operator: AtomicOperator,
         /// Of an element.
         pub ty: Type,

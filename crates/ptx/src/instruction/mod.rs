@@ -52,7 +52,7 @@ pub type Span = Range<u32>;
 pub struct Instruction {
     /// Lanes in which it is executed; None: all.
     pub guard: Option<Guard>,
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
     /// Where in the source it is from: an index into [`Body::locations`](crate::Body::locations).
     pub location: Option<u32>,

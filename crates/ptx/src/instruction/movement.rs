@@ -38,7 +38,7 @@ named! {
 }
 
 named! {
-    /// What happens to values that the destination lacks.
+    /// Treatment of values that the destination lacks.
     pub enum Saturation {
         /// `.sat`: the nearest one; floats into 0 to 1.
         Sat = "sat",
@@ -116,7 +116,7 @@ operations! {
         pub rounding: Option<Rounding>,
         /// `.ftz`.
         pub ftz: bool,
-        /// What happens to values that `to` lacks.
+        /// Treatment of values that `to` lacks.
         pub saturation: Option<Saturation>,
         /// `.relu`: 0 where it is negative, and canonical NaN.
         pub relu: bool,
@@ -142,7 +142,7 @@ operations! {
         pub a: Operand as Wanted::AtLeast(*from),
         /// The lower one.
         pub b: Operand as Wanted::AtLeast(*from),
-        /// What is shifted up.
+        /// The value that is shifted up.
         pub c: Option<Operand> as Wanted::AtLeast(Type::B32),
     }
 

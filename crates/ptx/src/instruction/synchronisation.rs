@@ -8,7 +8,7 @@ use crate::{
     Address, MbarrierInit, MbarrierInval, Operand, Order, Predicate, Redux, Reg, Scope, Space, Type,
 };
 
-/// What a barrier does besides counting.
+/// The action of a barrier besides counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BarrierAction {
     /// `.sync`: waits.
@@ -59,7 +59,7 @@ impl Visit for BarrierAction {
 }
 
 named! {
-    /// What `barrier.cluster` does.
+    /// The action of `barrier.cluster`.
     pub enum ClusterAction {
         /// Does not wait.
         Arrive = "arrive",
@@ -69,7 +69,7 @@ named! {
 }
 
 named! {
-    /// What a vote tells.
+    /// The question of a vote.
     pub enum VoteMode {
         /// Whether all lanes say yes.
         All = "all",
@@ -83,7 +83,7 @@ named! {
 }
 
 named! {
-    /// What `match.sync` tells.
+    /// The result of `match.sync`.
     pub enum MatchMode {
         /// The lanes with the same value.
         Any = "any",
@@ -93,7 +93,7 @@ named! {
 }
 
 named! {
-    /// What `redux.sync` computes.
+    /// The operation of `redux.sync`.
     pub enum ReduxOperator as "an operation such as `.add`" {
         /// Sum.
         Add = "add",
@@ -111,7 +111,7 @@ named! {
 }
 
 named! {
-    /// What `griddepcontrol` does.
+    /// The action of `griddepcontrol`.
     pub enum Griddepcontrol {
         /// Lets dependent grids begin.
         LaunchDependents = "launch_dependents",
@@ -136,7 +136,7 @@ named! {
     }
 }
 
-/// What a fence orders.
+/// The accesses that a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fence {
     /// Accesses of the thread: `fence`, and `membar` (which is `.sc`).
@@ -187,7 +187,7 @@ impl Visit for Fence {
     }
 }
 
-/// What is waited for at an mbarrier.
+/// The phase of an mbarrier that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The phase of a state that an arrival gave, `b64`.
@@ -214,7 +214,7 @@ operations! {
     pub struct Barrier {
         /// All lanes of a warp execute it together: `bar` and `.aligned`.
         pub aligned: bool,
-        /// What it does.
+        /// The action.
         pub action: BarrierAction,
         /// Which of the 16, `u32`.
         pub id: Operand as Wanted::WORD,
@@ -224,7 +224,7 @@ operations! {
 
     /// The barrier of the cluster.
     pub struct BarrierCluster {
-        /// What it does.
+        /// The action.
         pub action: ClusterAction,
         /// Release, relaxed (arrive) or acquire (wait).
         pub order: Order,
@@ -236,17 +236,17 @@ operations! {
     pub struct Vote {
         /// Of `vote.sync`: the lanes that take part. None: the old `vote`.
         pub mask: Option<Operand> as Wanted::WORD,
-        /// What it tells.
+        /// The question.
         pub mode: VoteMode,
         /// Destination, a predicate, of a ballot `b32`.
         pub d: Reg as voted(*mode),
-        /// What the lane says.
+        /// The lane's answer.
         pub a: Predicate,
     }
 
     /// Lanes with the same value.
     pub struct Match {
-        /// What it tells.
+        /// The result.
         pub mode: MatchMode,
         /// `b32` or `b64`: of a.
         pub ty: Type,

@@ -5,7 +5,7 @@ use crate::names::named;
 use crate::{Comparison, Operand, Reg};
 
 named! {
-    /// What a video instruction computes from parts of a and b.
+    /// The operation of a video instruction on parts of a and b.
     pub enum VideoOperator {
         /// a + b.
         Add = "vadd",
@@ -31,7 +31,7 @@ named! {
 }
 
 named! {
-    /// What follows with c.
+    /// The second operation, with c.
     pub enum VideoSecond {
         /// Sum.
         Add = "add",
@@ -43,7 +43,7 @@ named! {
 }
 
 named! {
-    /// What becomes of amounts by which nothing can be shifted.
+    /// Treatment of amounts by which nothing can be shifted.
     pub enum VideoShift {
         /// They are 32.
         Clamp = "clamp",
@@ -55,7 +55,7 @@ named! {
 /// Which part of a register is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VideoPart {
-    /// What the instruction takes where nothing is said: all of it.
+    /// The default: all of it.
     #[default]
     Whole,
     /// `.b0` to `.b3`.
@@ -75,7 +75,7 @@ impl Visit for VideoPart {
 operations! {
     /// An operand of a video instruction.
     pub struct VideoSource {
-        /// What it is a part of.
+        /// The value that it is a part of.
         pub value: Operand as Wanted::WORD,
         /// Of `vmad`: `-a`.
         pub negated: bool,
@@ -87,7 +87,7 @@ operations! {
 
     /// `vadd`, `vset4` and the like.
     pub struct Video {
-        /// What it computes.
+        /// The operation.
         pub operator: VideoOperator,
         /// 1, 2 or 4.
         pub lanes: u32,
@@ -103,11 +103,11 @@ operations! {
         pub plus_one: bool,
         /// `.shr7` and `.shr15` of `vmad`, else 0.
         pub scale: u32,
-        /// What follows with c; of lanes their sum alone.
+        /// The second operation, with c; of lanes their sum alone.
         pub second: Option<VideoSecond>,
         /// Destination.
         pub d: Reg as Wanted::WORD,
-        /// What of it the result goes to; the rest is c's.
+        /// The part of it that the result goes to; the rest is c's.
         pub part: VideoPart,
         /// First source.
         pub a: VideoSource,

@@ -2,7 +2,7 @@
 
 use super::{Fail, Result};
 
-/// What a token is.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// A name: letters, digits, `_`, `$`, and `%` at the begin.

@@ -134,7 +134,7 @@ impl Fail {
     }
 }
 
-/// What becomes of a name in a body that nothing declares.
+/// The treatment of a name in a body that nothing declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Undeclared {
     Refused,

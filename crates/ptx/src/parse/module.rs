@@ -1,4 +1,4 @@
-//! What stands outside functions.
+//! The parts of a module outside of functions.
 
 use super::lexer::Token;
 use super::{Fail, Parser, Result};

@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         self.address()
     }
 
-    /// What stands in brackets first.
+    /// Parses the address at the front of brackets, which stay open.
     pub(super) fn place_in_memory(&mut self) -> Result<Address> {
         let Token::Word(name) = self.token else {
             let begin = self.begin;

@@ -1,4 +1,4 @@
-//! What names mean, in the module and in the braces of a body.
+//! The meaning of names, in the module and in the braces of a body.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Globals<'a> {
     pub(super) names: HashMap<&'a str, Symbol>,
 }
 
-/// What a name means in a body.
+/// The meaning of a name in a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Name {
     Register(Reg),
@@ -34,7 +34,7 @@ struct Family<'a> {
     count: u64,
 }
 
-/// What one pair of braces declares.
+/// The declarations of one pair of braces.
 #[derive(Default)]
 struct Scope<'a> {
     names: HashMap<&'a str, Name>,
@@ -156,7 +156,7 @@ impl<'a> Local<'a> {
         }
     }
 
-    /// What a name of the body means.
+    /// Returns the meaning of a name of the body.
     pub(super) fn lookup(&mut self, name: &'a str) -> Option<Name> {
         for index in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[index];
@@ -212,7 +212,7 @@ impl Family<'_> {
 }
 
 impl<'a> Parser<'a> {
-    /// What a name means here.
+    /// Returns the meaning of a name here.
     pub(super) fn lookup(&mut self, name: &'a str) -> Option<Name> {
         match self.local.lookup(name) {
             Some(meaning) => Some(meaning),

@@ -1,4 +1,4 @@
-//! What compilers wrote parses, and what comes out hangs together.
+//! PTX that compilers wrote parses, and the parts of the result agree with each other.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;

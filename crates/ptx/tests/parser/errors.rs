@@ -1,4 +1,4 @@
-//! What an error says.
+//! Messages of errors.
 
 use crate::common::error;
 

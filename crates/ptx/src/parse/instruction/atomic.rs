@@ -5,7 +5,7 @@ use super::super::{Parser, Result};
 use super::memory::order;
 use crate::{Atom, AtomicOperator, Order, Red, Scope, Space, Type};
 
-/// What stands in the name of an atomic.
+/// The parts of an atomic's name.
 struct Kind {
     space: Space,
     order: Option<Order>,

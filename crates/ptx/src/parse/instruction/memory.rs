@@ -37,7 +37,7 @@ pub(crate) fn vector(op: &mut Opcode<'_>) -> usize {
     count.unwrap_or(1)
 }
 
-/// What stands in the name of a load or a store.
+/// The parts of the name of a load or a store.
 struct AccessKind {
     space: Space,
     order: Order,

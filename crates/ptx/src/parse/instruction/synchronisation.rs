@@ -8,7 +8,7 @@ use crate::{
     Order, Predicate, Proxy, Scope, Space, Type, Vote, VoteMode,
 };
 
-/// What a barrier's reduction computes.
+/// The operation of a barrier's reduction.
 #[derive(Clone, Copy)]
 enum Reduction {
     Popc,

@@ -7,7 +7,7 @@ use crate::{
     Comparison, Type, Video, VideoOperator, VideoPart, VideoSecond, VideoShift, VideoSource,
 };
 
-/// What a video instruction's name says: the operator, and how many lanes.
+/// Splits a video instruction's name into the operator and the number of lanes.
 fn named(name: &str) -> Option<(VideoOperator, u32)> {
     let (base, lanes) = match name.as_bytes().last()? {
         b'2' => (&name[..name.len() - 1], 2),
@@ -131,7 +131,7 @@ fn scale(part: &str) -> Option<u32> {
     }
 }
 
-/// What a selector names; of several digits the last is the lowest lane's.
+/// Returns the part that a selector names; of several digits the last is the lowest lane's.
 fn part(text: &str, lanes: u32) -> Option<VideoPart> {
     let (is_byte, digits) = match text.split_at_checked(1)? {
         ("b", digits) => (true, digits),

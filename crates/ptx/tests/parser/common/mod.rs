@@ -2,7 +2,7 @@
 
 use ptx::{Body, Module, Operand, Operation, Reg};
 
-/// What stands before the instructions. Registers get their numbers as they are used.
+/// The text before the instructions. Registers get their numbers as they are used.
 const BEFORE: &str = ".version 9.0
 .target sm_100a
 .address_size 64
