@@ -69,7 +69,7 @@ impl NvvmArch {
         self.number()
     }
 
-    /// What kernels ask for with `cfg(target_feature = "compute_90a")`.
+    /// Returns the feature that kernels ask for with `cfg(target_feature = "compute_90a")`.
     pub fn target_feature(&self) -> String {
         format!("compute_{}{}", self.number(), self.suffix())
     }

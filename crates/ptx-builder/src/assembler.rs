@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// What `ptxas` 13.0.88 said.
+    /// Messages of `ptxas` 13.0.88.
     #[test]
     fn a_refusal_has_its_lines_and_kernels() {
         let said = "ptxas /tmp/a, line 2.ptx, line 48; error   : State space incorrect for instruction 'atom'\n\

@@ -1,4 +1,4 @@
-//! What can go wrong, each with what to do about it.
+//! Errors of a build, each with what to do about it.
 
 use std::fmt;
 use std::io;
@@ -27,7 +27,7 @@ pub enum CudaBuilderError {
     NoKernelCrate {
         /// Where it was looked for.
         path: PathBuf,
-        /// What cargo said.
+        /// Cargo's message.
         reason: String,
     },
 
@@ -44,7 +44,7 @@ pub enum CudaBuilderError {
         how_to_get_a_toolchain()
     )]
     NoToolchain {
-        /// What was looked at, and why it will not do.
+        /// The compilers that were looked at, and why they will not do.
         rejected: Vec<Rejection>,
     },
 
@@ -55,7 +55,7 @@ pub enum CudaBuilderError {
         path: PathBuf,
         /// The architecture it was compiled for.
         arch: NvvmArch,
-        /// What cargo and the compiler said.
+        /// The messages of cargo and the compiler.
         diagnostics: String,
     },
 
@@ -90,7 +90,7 @@ pub enum CudaBuilderError {
     UnknownGlam {
         /// The kernel crate or the package with the build script.
         package: String,
-        /// What cargo said.
+        /// Cargo's message.
         reason: String,
     },
 
@@ -115,11 +115,11 @@ pub enum CudaBuilderError {
     /// A file or a program could not be used.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

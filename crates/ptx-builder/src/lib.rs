@@ -24,13 +24,12 @@
 //!
 //! Which compiler: [`toolchain`].
 //!
-//! What the compiler makes of the kernels: the setters of [`CudaBuilder`]. A kernel crate sees the
-//! architecture as Rust-CUDA's do: `cfg(target_feature = "compute_90")` for it and for every earlier
-//! one, and `env!("CUDA_ARCH")`, `"900"` for `sm_90`. rustc's own `cfg(target_feature = "sm_90")` is
-//! there too. A crate that is compiled for the host as well lists the names in its `Cargo.toml`
-//! (`unexpected_cfgs`, `check-cfg`), and takes the variable with `option_env!`.
+//! Options of code generation: the setters of [`CudaBuilder`]. A kernel crate sees the architecture as Rust-CUDA's do:
+//! `cfg(target_feature = "compute_90")` for it and for every earlier one, and `env!("CUDA_ARCH")`, `"900"` for `sm_90`.
+//! rustc's own `cfg(target_feature = "sm_90")` is there too. A crate that is compiled for the host as well lists the
+//! names in its `Cargo.toml` (`unexpected_cfgs`, `check-cfg`), and takes the variable with `option_env!`.
 //!
-//! What each kernel needs, and its occupancy: [`resources`].
+//! Resources of each kernel, and its occupancy: [`resources`].
 
 mod arch;
 pub mod assembler;
@@ -138,8 +137,8 @@ impl CudaBuilder {
         self
     }
 
-    /// What is done when the lint finds something in the PTX. By default all but
-    /// [`Lint::LocalMemory`], [`Lint::PanicInLoop`] and [`Lint::InexactRemainder`] make the build fail.
+    /// Sets the consequence of a lint that finds something in the PTX. By default all but [`Lint::LocalMemory`],
+    /// [`Lint::PanicInLoop`] and [`Lint::InexactRemainder`] make the build fail.
     #[must_use]
     pub fn lint(mut self, lint: Lint, level: Level) -> Self {
         self.levels.set(lint, level);

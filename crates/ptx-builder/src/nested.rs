@@ -223,7 +223,7 @@ pub(crate) fn clean<'p>(
     ))
 }
 
-/// What the compiler says, less its warnings of the attributes that we add.
+/// Returns the compiler's messages, less its warnings of the attributes that we add.
 fn of_the_crates(diagnostics: &str) -> String {
     let mut parts = Vec::new();
     for part in diagnostics.split("\n\n") {

@@ -1,4 +1,4 @@
-//! What the compiler is asked to make of the kernels. The names and defaults are those of Rust-CUDA.
+//! Options of the compilation of the kernels. The names and defaults are those of Rust-CUDA.
 //!
 //! Options of the code generator go to the last crate alone: with fat LTO that is where all code is
 //! generated, so `core` is not compiled again for them.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilder, NvvmArch};
 
-/// What the PTX says of the source, beyond [`CudaBuilder::generate_line_info`].
+/// Information on the source in the PTX, beyond [`CudaBuilder::generate_line_info`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DebugInfo {
     /// Nothing.
@@ -18,8 +18,8 @@ pub enum DebugInfo {
     LineTables,
 }
 
-/// What a panic in a kernel does. The launch fails at the next synchronisation in any case, and the
-/// emulator tells place and message.
+/// Effect of a panic in a kernel. The launch fails at the next synchronisation in any case, and the emulator tells
+/// place and message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Panics {
     /// It leaves a record for the host: file, line and column, block and thread, and what the compiler
@@ -87,7 +87,7 @@ impl CudaBuilder {
         self
     }
 
-    /// What the PTX says of the source. [`DebugInfo::LineTables`] is the same as
+    /// Sets the information on the source in the PTX. [`DebugInfo::LineTables`] is the same as
     /// [`CudaBuilder::generate_line_info`].
     #[must_use]
     pub fn debug(mut self, debug: DebugInfo) -> Self {
@@ -222,7 +222,7 @@ impl CudaBuilder {
         self
     }
 
-    /// What a panic does. The default is [`Panics::Place`].
+    /// Sets the effect of a panic. The default is [`Panics::Place`].
     #[must_use]
     pub fn panics(mut self, panics: Panics) -> Self {
         self.options.panics = panics;
@@ -249,7 +249,7 @@ impl Options {
         ]
     }
 
-    /// What ptx-std reads with `option_env!`, so that it alone is compiled again for it.
+    /// Returns the variables that ptx-std reads with `option_env!`, so that it alone is compiled again for them.
     pub(crate) fn variables(&self) -> [(&'static str, &'static str); 1] {
         let panics = match self.panics {
             Panics::Message => "message",
@@ -319,7 +319,7 @@ impl Options {
             .filter_map(|(wanted, ending)| wanted.then_some(ending))
     }
 
-    /// What was asked for and cannot be had.
+    /// Returns a text for each option that was asked for and has no effect.
     pub(crate) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
         let asked = [
             (
@@ -342,7 +342,7 @@ impl Options {
     }
 }
 
-/// What says which architecture is built for.
+/// Returns the compiler flags that select the architecture.
 fn flags_of_arch(arch: NvvmArch) -> Vec<String> {
     let mut flags = vec![format!("-Ctarget-cpu={arch}")];
     if let Some(feature) = arch.ptx_feature() {

@@ -1,5 +1,5 @@
-//! What each kernel needs of a multiprocessor: registers, spills, stack, shared memory, and the
-//! occupancy that follows. `ptxas -v` says it, on a machine without a GPU.
+//! Resources of each kernel on a multiprocessor: registers, spills, stack, shared memory, and the occupancy that
+//! follows. `ptxas -v` tells them, on a machine without a GPU.
 //!
 //! [`crate::CudaBuilder::build_all`] writes it beside the PTX as `NAME.resources.json`, where
 //! `ptxas` is there ([`crate::nvidia`]); [`Report::from_json`] reads it.
@@ -25,7 +25,7 @@ pub const BLOCK_THREADS: [u32; 10] = [32, 64, 96, 128, 192, 256, 384, 512, 768, 
 /// Counts up when the report's fields or their meaning change, so that old files are made anew.
 const FORMAT: u32 = 2;
 
-/// What the kernels of one PTX file need.
+/// The resources of the kernels of one PTX file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The architecture: 90 for `sm_90`.
@@ -36,7 +36,7 @@ pub struct Report {
     pub kernels: Vec<KernelResources>,
 }
 
-/// What one kernel needs.
+/// The resources of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelResources {
     /// The entry's name.
@@ -57,7 +57,7 @@ pub struct KernelResources {
     pub barriers: u32,
     /// The largest block that the kernel was compiled for (`.maxntid`, `.reqntid`).
     pub max_threads: Option<u32>,
-    /// What costs the kernel's tensor cores their speed: `ptxas`'s words, or local memory beside `wgmma`.
+    /// Code that costs the kernel's tensor cores their speed: `ptxas`'s words, or local memory beside `wgmma`.
     #[serde(default)]
     pub losses: Vec<String>,
     /// Occupancy at each of [`BLOCK_THREADS`], without dynamic shared memory. Empty if the
@@ -87,7 +87,7 @@ pub struct BlockOccupancy {
     pub active_warps: u32,
     /// Active warps over the most there can be: 0 to 1.
     pub fraction: f64,
-    /// What allows no more blocks: `warps`, `blocks`, `registers`, `shared_memory`.
+    /// The resources that allow no more blocks: `warps`, `blocks`, `registers`, `shared_memory`.
     pub limited_by: Vec<String>,
     /// Why such a block cannot run.
     pub refused: Option<String>,
@@ -144,7 +144,7 @@ impl Report {
 }
 
 impl KernelResources {
-    /// What the occupancy follows from.
+    /// Returns the kernel's resources, from which its occupancy follows.
     pub fn needs(&self) -> Kernel {
         Kernel {
             registers_per_thread: self.registers,

@@ -1,4 +1,4 @@
-//! What the kernels' sources say and the PTX does not: mistakes that nobody would see.
+//! Mistakes in the kernels' sources that the PTX does not show, and nobody would see.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -79,7 +79,7 @@ fn lines_with_shared(text: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// What decides how `glam` lays its types out.
+/// The features that decide how `glam` lays its types out.
 const OF_LAYOUT: [&str; 2] = ["cuda", "scalar-math"];
 
 /// Compares the features of `glam` in the build script's package with those in the kernels.

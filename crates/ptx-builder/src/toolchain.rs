@@ -123,11 +123,11 @@ impl fmt::Display for Toolchain {
 pub struct Rejection {
     /// The compiler's path.
     pub what: String,
-    /// What is wrong with it.
+    /// Why it will not do.
     pub reason: Reason,
 }
 
-/// What is wrong with a compiler.
+/// Why a compiler will not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It is older than [`MINIMUM`].

@@ -1,4 +1,4 @@
-//! What a function does with its stack frame.
+//! The stack frame of a function, and its uses.
 
 use std::collections::HashSet;
 
@@ -60,7 +60,7 @@ impl Uses {
     }
 }
 
-/// What leads to a frame.
+/// The symbol of a frame, and the registers that hold an address in it.
 struct Addresses {
     frame: Symbol,
     registers: HashSet<Reg>,

@@ -9,7 +9,7 @@ use ::ptx::{Base, Function, FunctionKind, Operand, Operation, Reg, Space, Symbol
 use super::source::Definition;
 use super::spaces::{Derivation, derivation};
 
-/// What a register holds. Analysis goes downwards and never back.
+/// Contents of a register. Analysis goes downwards and never back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     /// Nothing is known yet.

@@ -16,7 +16,7 @@ use super::source::Source;
 
 const MARK: &str = "// ptx-std kernel ";
 
-/// What a kernel's author wrote.
+/// A kernel, as its author described it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) name: String,

@@ -40,7 +40,7 @@ pub(crate) use places::Sources;
 use source::{Definition, Source};
 use spaces::Spaces;
 
-/// What [`process`] has to know besides the text.
+/// The inputs of [`process`] besides the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) sources: Sources,
@@ -49,11 +49,11 @@ pub(crate) struct Options {
     pub(crate) compiler: (u32, u32),
 }
 
-/// What [`process`] makes of a text.
+/// The result of [`process`].
 #[derive(Debug)]
 pub(crate) struct Processed {
     pub(crate) text: String,
-    /// What is not allowed, lint by lint.
+    /// Findings that are not allowed, lint by lint.
     pub(crate) findings: Vec<Finding>,
 }
 

@@ -15,7 +15,7 @@ const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
 const CONSTANT: &str = "__constant__";
 
-/// What ptx-std defines because the compiler may call it, and LLVM keeps though nothing does.
+/// The function that ptx-std defines because the compiler may call it, and LLVM keeps though nothing does.
 const LIBRARY_CALL: &str = "memcmp";
 
 /// The dynamic part of shared memory begins after the static one, and is aligned for what the

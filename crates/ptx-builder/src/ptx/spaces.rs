@@ -32,7 +32,7 @@ impl Space {
     }
 }
 
-/// What a register holds. Analysis goes from `Undecided` towards `Mixed` and never back.
+/// Contents of a register. Analysis goes from `Undecided` towards `Mixed` and never back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
     /// Nothing is known yet.
@@ -85,7 +85,7 @@ pub(crate) struct Origin {
     pub(crate) space: Space,
 }
 
-/// What the registers of one function hold.
+/// The contents of the registers of one function.
 #[derive(Debug)]
 pub(crate) struct Spaces {
     /// By register; nothing of those that no instruction writes.
@@ -173,7 +173,7 @@ impl Spaces {
         new != old
     }
 
-    /// What the instruction makes of what its operands hold.
+    /// Returns the instruction's result, from the contents of its operands.
     fn result(&self, instruction: &Instruction) -> Value {
         match derivation(&instruction.operation) {
             Some(Derivation::Copy(a)) => self.value(a),
@@ -363,7 +363,7 @@ mod tests {
     const CONSTANT: &str = "mov.u64 %rd2, __constant__T; cvta.const.u64 %rd2, %rd2;";
     const OTHER: &str = "ld.param.b64 %rd3, [k_param_0];";
 
-    /// What `%rd9` holds after the instructions.
+    /// Returns the contents of `%rd9` after the instructions.
     fn value_after(text: &str) -> Value {
         let text = testing::module(&format!(
             ".entry k(.param .b64 k_param_0) {{ {SHARED} {CONSTANT} {OTHER} {text} ret; }}"

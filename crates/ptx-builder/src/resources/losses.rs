@@ -97,7 +97,7 @@ mod tests {
     use crate::NvvmArch;
     use crate::ptx::lints::{Level, Severity};
 
-    /// What `ptxas` 13.0.88 said of kernels that were made to show each loss, with their PTX cut down.
+    /// Output of `ptxas` 13.0.88 for kernels that were made to show each loss, with their PTX cut down.
     const OUTPUT: &str = "\
 ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at entry.
 ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'local'

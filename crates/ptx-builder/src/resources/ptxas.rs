@@ -103,8 +103,8 @@ pub(super) fn max_threads(ptx: &str, name: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// What `ptxas` 13.0.88 printed of a kernel with a stack, two barriers, shared and constant
-    /// memory; of `power_sum_f64_v2` with `-maxrregcount 24`; and of a kernel with bounds checks.
+    /// Output of `ptxas` 13.0.88 for a kernel with a stack, two barriers, shared and constant memory; for
+    /// `power_sum_f64_v2` with `-maxrregcount 24`; and for a kernel with bounds checks.
     const OUTPUT: &str = "\
 ptxas info    : 0 bytes gmem, 64 bytes cmem[3]
 ptxas info    : Compiling entry function 'busy' for 'sm_86'

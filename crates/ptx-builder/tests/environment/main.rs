@@ -1,4 +1,4 @@
-//! What the builder takes from the environment of its process: the compiler, the tools, and the package that builds.
+//! The environment of the builder's process: the compiler, the tools, and the package that builds.
 //!
 //! Each test changes the environment of the process. [`Environment`] lets one at a time do so and puts back what was
 //! there.

@@ -8,8 +8,8 @@ use ptx_builder::{NvvmArch, Ptx};
 
 use crate::support::{builder, kernel_crate, workspace};
 
-/// What differs between architectures: what the warp does together, atomics, and the heap's and the
-/// panics' functions of the driver.
+/// A kernel of all that differs between architectures: joint actions of the warp, atomics, and the driver's functions
+/// for the heap and for panics.
 const KERNEL: &str = "
 use cuda_std::atomic::{Ordering, mid::*};
 use cuda_std::warp::*;

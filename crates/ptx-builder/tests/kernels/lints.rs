@@ -1,4 +1,4 @@
-//! What the builder refuses in the PTX of real kernels, each with a twin that it does not.
+//! Code that the builder refuses in the PTX of real kernels, each with a twin that it does not.
 
 use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, NvvmArch, Severity};
 
@@ -12,7 +12,7 @@ fn only(builder: CudaBuilder, lint: Lint) -> CudaBuilder {
     quiet.lint(lint, Level::Deny)
 }
 
-/// What the lint finds in the kernels, which begin in line 3.
+/// Returns the lint's findings in the kernels, which begin in line 3.
 fn findings(name: &str, lint: Lint, kernels: &str) -> Vec<Finding> {
     let folder = kernel_crate(name, kernels);
     match only(build(&folder), lint).build() {

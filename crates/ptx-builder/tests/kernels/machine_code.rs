@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What `nvdisasm` shows of the PTX, assembled for sm_90.
+/// Returns `nvdisasm`'s listing of the PTX, assembled for sm_90.
 ///
 /// # Panics
 /// With what the tool says, if it refuses the PTX, and if there are no tools.

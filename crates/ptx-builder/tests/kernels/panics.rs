@@ -1,4 +1,4 @@
-//! What a panic costs a kernel.
+//! The cost of a panic in a kernel.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ const KERNELS: &str = "
 }
 ";
 
-/// What the kernels need, by name.
+/// Returns the kernels' resources, sorted by name.
 fn resources(builder: CudaBuilder) -> Vec<KernelResources> {
     let mut built = builder.build_all().expect("it builds");
     let report = built.swap_remove(0).resources;

@@ -1,4 +1,4 @@
-//! What the builder changes in the PTX of real kernels, seen in the machine code.
+//! Changes of the builder to the PTX of real kernels, seen in the machine code.
 
 use std::fs;
 

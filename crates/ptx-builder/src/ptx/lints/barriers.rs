@@ -7,7 +7,7 @@ use ::ptx::{Instruction, Location, Meeting};
 use super::super::places;
 use super::{Defined, Report, Subject};
 
-/// What two copies of one instruction of the source have in common: the opcode, its line and the kernel's.
+/// The key that two copies of one instruction of the source share: the opcode, its line and the kernel's.
 type Key<'t> = (&'t str, Line, Option<Line>);
 
 /// File, line and column.

@@ -5,7 +5,7 @@ use ::ptx::{Function, FunctionId, Linkage, Module, Space, Symbol, Variable};
 use super::super::{panics, rewrite};
 use super::{Report, Subject, readable};
 
-/// What the driver gives to every module.
+/// Functions that the driver gives to every module.
 const OF_THE_DRIVER: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
 
 /// Finds names that are used and not defined.

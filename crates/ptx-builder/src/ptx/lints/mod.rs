@@ -1,4 +1,4 @@
-//! What the builder looks for in the PTX, and what it does when it finds it.
+//! Lints of the PTX, and their consequences.
 
 mod atomics;
 mod barriers;
@@ -52,7 +52,7 @@ macro_rules! lints {
                 }
             }
 
-            /// What is done about it if [`crate::CudaBuilder::lint`] says nothing else.
+            /// Returns the level if [`crate::CudaBuilder::lint`] sets no other.
             pub fn default_level(self) -> Level {
                 match self {
                     $(Lint::$variant => Level::$level,)*
@@ -96,8 +96,8 @@ lints! {
     PanicInLoop = "panic-in-loop", Warn, panics::check;
     /// `%` of floats, which the compiler makes of the rounded quotient.
     InexactRemainder = "inexact-remainder", Warn, remainder::check;
-    /// What keeps tensor cores waiting, as `ptxas` finds it: `wgmma` one after the other, `setmaxnreg` that is ignored,
-    /// local memory beside either. Without `ptxas` nothing is found.
+    /// Code that keeps tensor cores waiting, as `ptxas` finds it: `wgmma` one after the other, `setmaxnreg` that is
+    /// ignored, local memory beside either. Without `ptxas` nothing is found.
     TensorCoreLoss = "tensor-core-loss", Deny, in_machine_code;
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for Lint {
     }
 }
 
-/// What is done about a [`Lint`].
+/// Consequence of a [`Lint`] that finds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
     /// Nothing.
@@ -137,13 +137,13 @@ pub enum Severity {
 pub struct Finding {
     /// Whether the build fails.
     pub severity: Severity,
-    /// What was found.
+    /// The lint.
     pub lint: Lint,
     /// The kernel, or a function that no kernel calls.
     pub kernel: String,
     /// The line of the source, if the PTX tells.
     pub place: Option<Place>,
-    /// What is wrong and what to do.
+    /// The problem, and what to do about it.
     pub message: String,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is done about each lint.
+/// The level of each lint.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels(BTreeMap<Lint, Level>);
 
@@ -176,7 +176,7 @@ impl Levels {
     }
 }
 
-/// What a lint says: a [`Finding`] but for its weight.
+/// A finding of one lint: a [`Finding`] but for its weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     kernel: String,
@@ -226,7 +226,7 @@ impl Report {
 
 /// A module with all that is known about it.
 pub(crate) struct Subject<'a> {
-    /// What was parsed.
+    /// The text that was parsed.
     text: &'a str,
     module: &'a Module,
     /// Where accesses begin in the text that may be to shared or constant memory, or to another.

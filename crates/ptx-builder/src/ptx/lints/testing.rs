@@ -65,12 +65,12 @@ pub(super) fn options(level: impl Fn(Lint) -> Level) -> Options {
     }
 }
 
-/// What the lint alone finds in the module.
+/// Returns the findings of the lint alone in the module.
 pub(super) fn findings(lint: Lint, module: &str) -> Vec<Finding> {
     findings_by((1, 96), lint, module)
 }
 
-/// What the lint alone finds in the module, which this version of the compiler made.
+/// Returns the findings of the lint alone in the module, which this version of the compiler made.
 pub(super) fn findings_by(compiler: (u32, u32), lint: Lint, module: &str) -> Vec<Finding> {
     let only = |one| {
         if one == lint {

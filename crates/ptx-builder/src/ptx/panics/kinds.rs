@@ -1,8 +1,8 @@
-//! What a panic says besides its place.
+//! Kinds of panics.
 
 use crate::ptx::lints::readable;
 
-/// What the functions say that the compiler calls. The rest is known by its place alone.
+/// The messages of the functions that the compiler calls. Other panics are known by their places alone.
 pub(super) const KINDS: &[(&str, &str)] = &[
     ("core::panicking::panic_bounds_check", "index out of bounds"),
     ("core::slice::index::", "range out of the slice's bounds"),

@@ -51,7 +51,7 @@ pub(super) fn gather_places(source: &Source<'_>) -> String {
 struct PanicPlace<'s> {
     declaration: &'s Declaration,
     symbol: Symbol,
-    /// What the variable holds.
+    /// The contents of the variable.
     words: String,
     text: String,
 }

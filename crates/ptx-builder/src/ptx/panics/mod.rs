@@ -1,9 +1,8 @@
 //! Panics that cost a kernel next to nothing.
 //!
-//! What a panic does ends in ptx-std's handler, which leaves a record for the host. A call costs a kernel
-//! the registers that calls are passed in, so here the handler, and the functions of `core` that lead
-//! to it, are put at the end of each function that panics, and the calls become branches. Of those
-//! functions nothing ever returns.
+//! A panic ends in ptx-std's handler, which leaves a record for the host. A call costs a kernel the registers that
+//! calls are passed in, so here the handler, and the functions of `core` that lead to it, are put at the end of each
+//! function that panics, and the calls become branches. None of those functions ever returns.
 //!
 //! The record says the place by its address. The host cannot read the device's memory after a panic, so
 //! the places of a module are put side by side, and their texts into a table that the host reads when it
