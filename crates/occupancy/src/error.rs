@@ -25,9 +25,9 @@ pub enum OccupancyError {
     /// A thread has too many registers.
     #[error("{actual} registers per thread: at most {limit} are possible")]
     RegistersPerThread {
-        /// What the kernel needs.
+        /// The kernel's registers per thread.
         actual: u32,
-        /// What the GPU has.
+        /// The most that the GPU allows.
         limit: u32,
     },
 
@@ -37,20 +37,20 @@ pub enum OccupancyError {
          {limit} are possible"
     )]
     RegistersPerBlock {
-        /// What the block needs, as the GPU counts it.
+        /// The block's registers, as the GPU counts them.
         actual: u32,
-        /// What a block may have.
+        /// The most that a block may have.
         limit: u32,
-        /// What a thread needs.
+        /// Registers per thread.
         per_thread: u32,
     },
 
     /// A block has too much shared memory.
     #[error("{actual_bytes} bytes of shared memory per block: at most {limit_bytes} are possible")]
     SharedMemory {
-        /// What the block needs.
+        /// The block's shared memory.
         actual_bytes: u32,
-        /// What a block may have where it opts in.
+        /// The most that a block may have where it opts in.
         limit_bytes: u32,
     },
 }

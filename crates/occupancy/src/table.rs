@@ -107,7 +107,7 @@ impl fmt::Display for ComputeCapability {
     }
 }
 
-/// What a multiprocessor has, and what a block of it may have.
+/// The resources of a multiprocessor, and the limits of a block on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Multiprocessor {
     /// Warps.
