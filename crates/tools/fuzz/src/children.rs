@@ -31,7 +31,7 @@ pub struct Work {
     pub end: Option<Instant>,
 }
 
-/// What children have reported.
+/// The sum of the children's reports.
 #[derive(Clone, Debug, Default)]
 pub struct Total {
     /// Numbers by what they count.

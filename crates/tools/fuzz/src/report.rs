@@ -1,4 +1,4 @@
-//! What a child tells its parent: lines of text.
+//! Reports of a child to its parent: lines of text.
 
 use std::io::{Write as _, stdout};
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -1,4 +1,4 @@
-//! What the program itself does: kept files, seeds, and a child that dies.
+//! Tests of the program itself: kept files, seeds, and a child that dies.
 
 use std::fs;
 use std::path::{Path, PathBuf};

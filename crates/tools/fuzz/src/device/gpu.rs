@@ -26,7 +26,7 @@ pub type Level = u32;
 /// The level that modules have where nobody asks for another.
 pub const MOST: Level = 4;
 
-/// What the driver answers, as a result.
+/// Turns the driver's answer into a result.
 fn done(what: &str, result: CUresult) -> Result<(), String> {
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
@@ -191,7 +191,7 @@ struct Loaded(CUmodule);
 
 impl Loaded {
     /// # Errors
-    /// What the driver's compiler says.
+    /// The driver's compiler refuses the module: its log.
     fn of(programs: &[Program], level: Level) -> Result<Loaded, String> {
         const LOG_BYTES: usize = 8192;
         let text = CString::new(module(programs)).map_err(|it| it.to_string())?;

@@ -1,4 +1,4 @@
-//! What executes programs.
+//! Devices that execute programs.
 
 mod emulator;
 mod gpu;
@@ -8,12 +8,12 @@ pub use gpu::{Gpu, Level, MOST};
 
 use crate::program::Program;
 
-/// What a program has written: a word for each register of each thread, or why it did not run to its end.
+/// The words that a program has written: one for each register of each thread, or why it did not run to its end.
 pub type Outcome = Result<Vec<u64>, String>;
 
 /// A device that executes programs.
 pub trait Device {
-    /// What it is called in logs.
+    /// The name in logs.
     fn name(&self) -> String;
 
     /// Executes programs of one module: an outcome for each.

@@ -29,7 +29,7 @@ pub const SCRATCH_BYTES: u32 = 64;
 /// A kernel and the functions that it calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// What it was made from.
+    /// The seed that it was made from.
     pub seed: u64,
     /// The kernel's statements.
     pub body: Vec<Statement>,
@@ -42,7 +42,7 @@ pub struct Program {
 pub enum Statement {
     /// Instructions that go together.
     Plain {
-        /// What they are about.
+        /// Their class.
         class: Class,
         /// The instructions, without semicolons.
         lines: Vec<String>,
@@ -71,7 +71,7 @@ pub enum Statement {
         times: Times,
         /// The register that counts, which nothing else uses.
         counter: String,
-        /// What it repeats.
+        /// The statements that it repeats.
         body: Vec<Statement>,
     },
 }

@@ -68,7 +68,7 @@ fn smaller(all: &[Statement]) -> Vec<Vec<Statement>> {
     smaller_ones
 }
 
-/// What can stand for a statement.
+/// Returns lists of smaller statements that can stand for a statement.
 fn parts(statement: &Statement) -> Vec<Vec<Statement>> {
     match statement {
         Statement::Plain {

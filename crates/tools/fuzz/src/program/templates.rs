@@ -13,7 +13,7 @@
 
 use super::Class;
 
-/// What is to be known of a row beside its class.
+/// Nature of a row, beside its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nature {
     /// Any thread may execute it by itself, and a guard may stand before it.

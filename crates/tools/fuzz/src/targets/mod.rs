@@ -1,4 +1,4 @@
-//! What mutants are given to.
+//! Targets that mutants are given to.
 
 #[cfg(feature = "files")]
 mod frames;
