@@ -1,4 +1,4 @@
-//! What do a launch, a step of power iteration and a streamed pipeline take?
+//! Times of a launch, of a step of power iteration and of a streamed pipeline.
 //!
 //! Without a GPU the emulator runs a small size and every name begins with `emulator`: those are not
 //! a GPU's times.

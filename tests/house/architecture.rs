@@ -46,7 +46,7 @@ const WITHOUT: [(&str, &[&str]); 7] = [
     ("ridgepoint-occupancy", OF_THE_HOST),
 ];
 
-/// What no kernel, and nothing that kernels are made of, depends on.
+/// Packages on which no kernel, and nothing that kernels are made of, depends.
 const OF_THE_HOST: &[&str] = &[
     "cust",
     "ridgepoint",
@@ -317,7 +317,7 @@ const REPEATED: [(&str, &str); 9] = [
     ("reading-a-roofline.md", "more stages in flight"),
 ];
 
-/// What is wrong with the words that a page repeats.
+/// Finds errors in the words that a page repeats.
 fn unlike(page: &str, words: &str, advice: &BTreeSet<&str>) -> Vec<String> {
     let absent = (!page.contains(words)).then(|| format!("the page lacks {words:?}"));
     let is_said = advice.iter().any(|it| it.contains(words));

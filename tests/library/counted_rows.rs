@@ -1,4 +1,4 @@
-//! What the emulator counts, in the rows of a sweep.
+//! Counts of the emulator in the rows of a sweep.
 
 use ridgepoint::driver::{DeviceChoice, LaunchConfig};
 use ridgepoint::embedded::{self, Polynomial};

@@ -1,4 +1,4 @@
-//! What the emulator counts, beside what the kernels' authors say.
+//! Counts of the emulator, beside those that the kernels' authors give.
 
 use cuda_std::packed::F16x2;
 use itertools::iproduct;

@@ -30,7 +30,7 @@ fn run(command: &mut Command) -> String {
     text
 }
 
-/// What `ptxas -v` says of the PTX, and the machine code of each entry.
+/// The output of `ptxas -v` for the PTX, and the machine code of each entry.
 struct Assembled {
     report: String,
     entries: BTreeMap<String, Vec<String>>,
@@ -324,8 +324,8 @@ const PRODUCTS: [(&str, &str, usize); 9] = [
     ("wgmma_tf32", "HGMMA.64x256x8.F32.TF32", 4),
 ];
 
-/// What is wrong with a loop over products: it has other instructions that multiply, or memory accesses, or waits more than
-/// once in a step.
+/// Finds an error in a loop over products: it has other instructions that multiply, or memory accesses, or waits more
+/// than once in a step.
 fn wrong_in_products(code: &[String], instruction: &str, in_step: usize) -> Option<String> {
     let has = |line: &[String], text: &str| line.iter().filter(|it| it.contains(text)).count();
     let mut steps = code.split(|line| line.contains("BRA"));

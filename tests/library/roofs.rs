@@ -6,8 +6,7 @@ use std::process::{Command, Output};
 const HEADER: &str = "k,ai,gflops,kernel,dtype,vector,ilp,n,grid,cache,ridge_point,\
                       percent_measured_roof,bound,advice,device";
 
-/// What the script says of rows of k, intensity, rate and percent of the roof, with a ridge point at
-/// 16 FLOP/byte.
+/// Runs the script on rows of k, intensity, rate and percent of the roof, with a ridge point at 16 FLOP/byte.
 fn judge(rows: &[(u32, f64, f64, &str)]) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("rows.csv");

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// What `ridgepoint ceilings` writes of latencies: cycles of each quantity, and the levels of `busy-memory-latency` with readers,
-/// bytes per second and seconds. Memory is read at 1000 bytes per second at most.
+/// Returns the JSON that `ridgepoint ceilings` writes of latencies: cycles of each quantity, and the levels of
+/// `busy-memory-latency` with readers, bytes per second and seconds. Memory is read at 1000 bytes per second at most.
 fn ceilings(cycles: &[(&str, f64)], levels: &[(u32, f64, f64)]) -> String {
     let row = |quantity: &str, unit: &str, value: f64, cycles: f64| {
         format!(

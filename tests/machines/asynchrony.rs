@@ -240,7 +240,7 @@ fn copies_are_not_captured(device: &Device) -> Result<(), Failed> {
     equal(&buffer.to_vec()?, &[2; 4])
 }
 
-/// What cannot be captured is refused, and whatever becomes of the work, the next capture works.
+/// Operations that cannot be captured are refused, and whatever becomes of the work, the next capture works.
 fn captures_end(device: &Device) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
     let counted = counted(device)?;

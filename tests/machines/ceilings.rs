@@ -1,5 +1,4 @@
-//! What a device does at most is measured, by kernels whose output is right, on the emulator and on a
-//! GPU.
+//! The ceilings of a device are measured, by kernels whose output is right, on the emulator and on a GPU.
 
 use gpu_test::{Device, Failed, Trial, equal, on_both};
 use ridgepoint::ceilings::{BenchError, Ceilings, Effort, Quantity, load, save};

@@ -86,7 +86,7 @@ const _: () = {
 
 const N: usize = 1 << 16;
 
-/// What launches of a device need.
+/// The objects that launches of a device need.
 struct Work<'d> {
     device: &'d Device,
     prepared: Prepared<'d, scale_f32>,
@@ -192,7 +192,7 @@ impl<'d> Work<'d> {
     }
 }
 
-/// What `operation` gives, which begins with this thread in the context of `other`.
+/// Returns the result of `operation`, which begins with this thread in the context of `other`.
 fn after<R>(other: &Device, operation: impl FnOnce() -> R) -> R {
     other.free_memory().expect("asked before");
     operation()
@@ -410,7 +410,7 @@ fn current() -> CUcontext {
     context
 }
 
-/// What errors call the device.
+/// Returns the name of the device in errors.
 fn name(device: &Device) -> String {
     match &device.properties().gpu {
         Some(gpu) => format!("cuda:{} ({})", gpu.ordinal, device.properties().name),

@@ -1,4 +1,4 @@
-//! What only a GPU can show: its facts, its refusals, and the command line on it.
+//! Tests that only a GPU can pass: its facts, its refusals, and the command line on it.
 
 use crate::support;
 use std::collections::BTreeSet;

@@ -40,7 +40,7 @@ struct Words {
     lost: DeviceBuffer<u32>,
 }
 
-/// What a launch is given: words, those to be emptied, the flag, and nanoseconds.
+/// The arguments of a launch: words, those to be emptied, the flag, and nanoseconds.
 type Given<'a> = (SliceMut<'a, u64>, SliceMut<'a, u64>, SliceMut<'a, u32>, u64);
 
 impl Words {

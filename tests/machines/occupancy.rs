@@ -145,7 +145,7 @@ fn limit_of_registers_is_kept(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What was compared.
+/// The tally of comparisons.
 #[derive(Default)]
 struct Tally {
     cases: usize,

@@ -39,7 +39,7 @@ fn wide<T: Real>(x: &[T]) -> impl Iterator<Item = f64> + Clone {
     x.iter().map(|&x| x.into())
 }
 
-/// What one rounding makes of a number, relative to it.
+/// Returns the error of one rounding of a number, relative to it.
 fn epsilon<T: Real>() -> f64 {
     if T::NAME == "f32" {
         f64::from(f32::EPSILON)

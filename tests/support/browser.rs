@@ -67,7 +67,7 @@ impl Page {
         page
     }
 
-    /// What the script comes to, a promise's result included.
+    /// Returns the value of the script, a promise's result included.
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
         let parameters = json!({"expression": script, "returnByValue": true, "awaitPromise": true});
         let mut answer = self.command("Runtime.evaluate", parameters);
@@ -75,7 +75,7 @@ impl Page {
         answer["result"]["value"].take()
     }
 
-    /// What the script comes to, as text.
+    /// Returns the value of the script, as text.
     pub(crate) fn text(&mut self, script: &str) -> String {
         self.evaluate(script).as_str().expect("text").to_owned()
     }

@@ -1,4 +1,4 @@
-//! What a power iteration left in its folder.
+//! Checkpoints that a power iteration left in its folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

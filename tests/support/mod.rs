@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Helpers that the integration tests share.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};

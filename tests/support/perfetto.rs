@@ -51,7 +51,7 @@ impl Perfetto {
         serde_json::from_value(rows).unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
-    /// What a script comes to in the page, where Perfetto is `app`.
+    /// Returns the value of a script in the page, where Perfetto is `app`.
     pub(crate) fn run(&mut self, script: &str) -> Value {
         self.page.evaluate(script)
     }

@@ -1,4 +1,4 @@
-//! What attributes and comments say of items.
+//! The text that attributes and comments say of items.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ impl Crate {
         }
     }
 
-    /// What a `doc` attribute says.
+    /// Returns the text of a `doc` attribute.
     fn text(&self, place: &Place, value: &Expr) -> String {
         match value {
             Expr::Lit(literal) => match &literal.lit {

@@ -2,7 +2,7 @@
 
 use super::items::Crate;
 
-/// What an error is called: a variant or a function by a link, or words where it is text or the system's.
+/// The names of errors: a variant or a function by a link, or words where it is text or the system's.
 const NAMES: [&str; 4] = ["[`", "In words", "The system's error", "the system's error"];
 
 /// How many sections there are, and those that name no error.

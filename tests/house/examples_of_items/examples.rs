@@ -29,7 +29,7 @@ pub(crate) fn without_example(read: &Crate) -> Vec<&Item> {
     others.into_iter().filter(|it| !is_like_one(it)).collect()
 }
 
-/// What an atomic operation on pointers is called without its type and scope: there are 165 functions, and an
+/// Returns the name of an atomic operation on pointers without its type and scope: there are 165 functions, and an
 /// example of `atomic_fetch_add_u32_device` shows `atomic_fetch_add_i64_block`, too.
 fn family(item: &Item) -> Option<&str> {
     let path = item.path.as_str();

@@ -25,7 +25,7 @@ enum Node {
     },
 }
 
-/// What a variable stands for: tokens, or one for each repetition.
+/// The binding of a variable: tokens, or one for each repetition.
 #[derive(Clone)]
 enum Binding {
     Tokens(Vec<TokenTree>),
@@ -52,7 +52,7 @@ impl Macro {
         }
     }
 
-    /// What a call becomes by the first rule that fits; `None` where none does.
+    /// Expands a call by the first rule that fits; `None` where none does.
     pub(crate) fn expand(&self, call: TokenStream) -> Option<TokenStream> {
         let call: Vec<TokenTree> = call.into_iter().collect();
         self.rules.iter().find_map(|(pattern, body)| {
@@ -276,7 +276,7 @@ fn repetitions(
     tokens
 }
 
-/// What `paste!` makes of its tokens: `[<a b>]` is one name, and words of a doc attribute are one text.
+/// Expands `paste!`: `[<a b>]` is one name, and words of a doc attribute are one text.
 pub(crate) fn pasted(tokens: TokenStream) -> TokenStream {
     let mut made = Vec::new();
     for tree in tokens {

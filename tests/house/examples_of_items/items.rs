@@ -38,7 +38,7 @@ pub(crate) struct Item {
 #[derive(Default)]
 pub(crate) struct Crate {
     pub(crate) items: Vec<Item>,
-    /// What is written of each module's items.
+    /// The documentation of each module's items.
     pub(crate) documents: Vec<(Vec<String>, String)>,
     files: BTreeMap<PathBuf, Rc<syn::File>>,
     /// By their module and name.
@@ -50,7 +50,7 @@ pub(crate) struct Crate {
     all_exported: BTreeSet<Vec<String>>,
     /// Types and traits that are public.
     owners: BTreeSet<String>,
-    /// What belongs to a type, by the type's name.
+    /// Members of a type, by the type's name.
     members: Vec<(String, Item)>,
 }
 
@@ -131,7 +131,7 @@ impl Crate {
         self.module(place, &file.items);
     }
 
-    /// What is public in private modules, and of public types.
+    /// Adds public items of private modules, if they are exported, and members of public types.
     fn publish(&mut self) {
         for (module, item) in std::mem::take(&mut self.hidden) {
             if self.exported.contains(&item.name) || self.all_exported.contains(&module) {
@@ -290,7 +290,7 @@ impl Crate {
         }
     }
 
-    /// What a call of one of the crate's macros, or of `paste!`, becomes; `None` of those that declare nothing.
+    /// Expands a call of one of the crate's macros, or of `paste!`; `None` of those that declare nothing.
     pub(crate) fn expanded(&self, place: &Place, call: &syn::Macro) -> Option<TokenStream> {
         let name = call.path.segments.last().expect("a name").ident.to_string();
         if name == "paste" {
@@ -393,7 +393,7 @@ impl Crate {
 /// Macros of the standard library that declare nothing that is public.
 const WITHOUT_ITEMS: [&str; 2] = ["global_asm", "thread_local"];
 
-/// What is documented elsewhere.
+/// Crates that are documented elsewhere.
 const STANDARD: [&str; 3] = ["alloc", "core", "std"];
 
 /// Tokens as what they must be.

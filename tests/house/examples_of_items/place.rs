@@ -52,7 +52,7 @@ impl Place {
         inner
     }
 
-    /// What belongs to a type or a trait.
+    /// Returns a member of a type or a trait.
     pub(crate) fn member(&self, owner: &str, name: &str, used: Use) -> Item {
         let item = self.item(&format!("{owner}::{name}"));
         let name = name.to_owned();

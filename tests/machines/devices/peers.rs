@@ -1,6 +1,6 @@
 //! Devices that reach each other's memory.
 //!
-//! What GPUs allow each other lasts until the process ends, so their cases run in one of their own.
+//! Access that GPUs allow each other lasts until the process ends, so their cases run in one of their own.
 
 use std::env;
 use std::process::Command;

@@ -23,7 +23,7 @@ const TILE: usize = 4096;
 const LENGTHS: [usize; 6] = [1, 1000, TILE - 1, TILE, TILE + 5, 70_001];
 const BLOCK: u32 = 256;
 
-/// What runs kernels on a device, and compares them with Rust.
+/// A function that runs kernels on a device, and compares them with Rust.
 type Case = fn(&Device) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -44,8 +44,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     both.into_iter().flatten().collect()
 }
 
-/// What `run` gives with the kernels of the PTX, on the device and, where that is a GPU, on the emulator: alike,
-/// and as expected, by bits.
+/// Checks that `run` gives the same with the kernels of the PTX on the device and, where that is a GPU, on the
+/// emulator, and that it is as expected, by bits.
 fn compare<T: DeviceValue + std::fmt::Debug>(
     device: &Device,
     ptx: &str,
