@@ -279,7 +279,7 @@ unsafe fn in_space(
     }
     let host = Host::of(context, space, addresses);
     if access.order != Order::Weak && matches!(access.act, Act::Load { .. }) {
-        context.at.looks += 1;
+        context.at.looks = context.at.looks.saturating_add(1);
         context.at.looked = Some(Look {
             program: context.at.program,
             instruction: op.instruction,

@@ -41,7 +41,7 @@ pub(super) unsafe fn change(
         }
     }
     if !has_changed {
-        context.at.looks += 1;
+        context.at.looks = context.at.looks.saturating_add(1);
         context.at.looked = Some(Look {
             program: context.at.program,
             instruction,

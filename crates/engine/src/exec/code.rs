@@ -156,7 +156,7 @@ impl<'l> Code<'l> {
         let may_stand = self.steps > FEW_STEPS;
         let has_looked = |least| may_stand && waits.looks_of_each > least;
         self.remembers.set(has_looked(MAX_STANDING / 2));
-        let waits_for_ever = waits.in_vain > together / LOOKS;
+        let waits_for_ever = waits.in_vain > together / u64::from(LOOKS);
         self.gives_up
             .set(if waits_for_ever || self.peers.failed().is_some() {
                 Some(Limit::Steps(self.steps))

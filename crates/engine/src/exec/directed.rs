@@ -151,7 +151,7 @@ impl Stage<'_, '_> {
         let begun = self.resident.len() * self.resident[self.slot].warps().len();
         let waits = Waits {
             in_vain: self.in_vain,
-            looks_of_each: self.in_vain.saturating_mul(LOOKS) / begun as u64,
+            looks_of_each: self.in_vain.saturating_mul(LOOKS.into()) / begun as u64,
             is_unmet: self.context.at.unmet.is_some(),
         };
         let is_held_up = || self.cannot_begin().is_some();

@@ -263,7 +263,7 @@ impl Step<'_> {
                 });
             }
             // Others have their turn.
-            context.at.looks += 1 << 16;
+            context.at.looks = context.at.looks.saturating_add(1 << 16);
         }
         // SAFETY: the slot holds a predicate.
         unsafe {

@@ -159,7 +159,7 @@ impl Warp {
         if self.first() != Some(place) {
             let turns = self.ready[place].turns;
             for (_, other) in self.ready.iter_mut().enumerate().filter(|it| it.0 != place) {
-                other.turns = other.turns.max(turns + 1);
+                other.turns = other.turns.max(turns.saturating_add(1));
             }
         }
         true

@@ -158,7 +158,7 @@ pub(crate) struct Surroundings<'l> {
     /// The block whose shared memory is reached, where it is another.
     pub(crate) owner: Option<BlockId>,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
-    pub(crate) looks: u64,
+    pub(crate) looks: u32,
     /// The last of these, of the group that runs.
     pub(crate) looked: Option<Look>,
     /// The last wait of a thread at an mbarrier whose phase had not ended.

@@ -27,7 +27,7 @@ pub(super) const TURN: u32 = 1 << 12;
 pub(super) const TURNS: u64 = 64;
 
 /// How often a warp may look at what others may write before they have their turn.
-pub(super) const LOOKS: u64 = 32;
+pub(super) const LOOKS: u32 = 32;
 
 /// Bytes between frames of local memory that belong to nobody.
 const GAP: u32 = 64;
@@ -391,7 +391,7 @@ impl Warp {
         group.looks = context.at.looks;
         if group.spent >= TURN || group.looks > LOOKS {
             self.directed.has_had_turn(group.looks > LOOKS);
-            group.turns += 1;
+            group.turns = group.turns.saturating_add(1);
             (group.spent, group.looks) = (0, 0);
         }
         self.ready.push(group);
@@ -442,7 +442,7 @@ impl Warp {
         self.may_go_on(code, context, instruction)?;
         context.at.looks = LOOKS + 1;
         self.directed.has_had_turn(true);
-        group.turns += 1;
+        group.turns = group.turns.saturating_add(1);
         (group.spent, group.looks) = (0, 0);
         self.steps += 1;
         self.ready.push(group);

@@ -266,7 +266,8 @@ pub(crate) fn work<'l>(
         };
         let waits = Waits {
             in_vain,
-            looks_of_each: u64::saturating_mul(in_vain, TURNS * LOOKS) / resident.len() as u64,
+            looks_of_each: u64::saturating_mul(in_vain, TURNS * u64::from(LOOKS))
+                / resident.len() as u64,
             is_unmet: context.at.unmet.is_some(),
         };
         crew.code.has_waited(waits, is_held_up, stands_still);

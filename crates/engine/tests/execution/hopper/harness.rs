@@ -108,6 +108,12 @@ impl Case {
         }
     }
 
+    /// For another target than `sm_90a`.
+    pub(crate) fn on(mut self, target: &str) -> Case {
+        self.ptx = self.ptx.replacen("sm_90a", target, 1);
+        self
+    }
+
     pub(crate) fn unchecked(self) -> Case {
         Case {
             is_checked: false,

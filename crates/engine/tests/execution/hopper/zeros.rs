@@ -14,6 +14,7 @@ fn case(store: &str) -> Case {
         bar.sync 0;
         ld.shared.b32 %r7, [%r5]; st.global.b32 [%rd4], %r7;"
     ))
+    .on("sm_100")
 }
 
 /// Returns the words that are left where 16 of them, from the eighth on, are zeros.
