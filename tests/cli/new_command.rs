@@ -4,6 +4,7 @@
 mod slow;
 
 use crate::support;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -120,10 +121,14 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
     }
     let package = folder.path().join("demo");
     // With --all cargo would look at this tree too.
-    let both = ["fmt", "--check", "-p", "demo", "-p", "demo-kernels"];
-    cargo(&package, &both);
+    let mut all = vec!["fmt", "--check"];
+    for package in ["demo", "demo-benches", "demo-kernels"] {
+        all.extend(["-p", package]);
+    }
+    cargo(&package, &all);
     let tests = cargo(&package, &["test", "--workspace"]);
     assert!(has_resource_report(), "ptxas is in the source tree's .venv");
+    builds_little_for_the_first_test(&package);
     for size in [0, 1, 31, 33, 1000, 65_537] {
         let passed = tests.lines().any(|line| {
             line.contains(&format!("emulator::scale::{size} ")) && line.ends_with("... ok")
@@ -171,6 +176,26 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
         "warnings",
     ];
     cargo(&package, &lint);
+}
+
+/// What measures and draws is for `cargo bench` alone.
+fn builds_little_for_the_first_test(package: &Path) {
+    let tree = ["tree", "-e", "normal,build,dev", "--prefix", "none", "-p"];
+    let crates = |of: &str| -> BTreeSet<String> {
+        let tree = cargo(package, &[&tree[..], &[of]].concat());
+        let lines = tree
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)").to_owned());
+        lines.collect()
+    };
+    let (test, bench) = (crates("demo"), crates("demo-benches"));
+    assert!((30..=85).contains(&test.len()), "{test:#?}");
+    assert!(test.len() + 50 <= bench.len(), "{bench:#?}");
+    let draws = |it: &String| it.starts_with("ridgepoint-harness ");
+    assert!(
+        bench.iter().any(draws) && !test.iter().any(draws),
+        "{test:#?}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -55,6 +56,7 @@ pub fn bench(
     ptx: &'static [Embedded<'static>],
     workloads: Vec<&'static dyn Workload>,
 ) -> ExitCode {
+    enter_measured_package();
     if let Err(reason) = refuse_same_names(&workloads).and_then(|()| check_axes(&workloads)) {
         return failure::status(Err(Failure::Usage(reason)));
     }
@@ -66,6 +68,23 @@ pub fn bench(
             failure::status(super::check_memory(super::of_a_command()).and_then(|()| command()))
         }
         Err(refused) => explain(&refused),
+    }
+}
+
+/// Goes to the folder of the package that is measured, where `benches` in it is a package of its own: cargo starts a bench
+/// in the folder of the bench's package, and files that are named on the command line lie where their author is.
+fn enter_measured_package() {
+    let Some(package) = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from) else {
+        return;
+    };
+    let is_there = env::current_dir().is_ok_and(|here| here == package);
+    let measured = package.parent().filter(|_| package.ends_with("benches"));
+    if let Some(measured) = measured
+        && is_there
+        && measured.join("Cargo.toml").is_file()
+    {
+        // Where this fails the files lie in `benches`.
+        let _ = env::set_current_dir(measured);
     }
 }
 

@@ -21,7 +21,7 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: [(&str, &str); 12] = templates! {
+const TEMPLATES: [(&str, &str); 13] = templates! {
     "Cargo.toml" = "template/Cargo.toml.template";
     "rust-toolchain.toml" = "../../../../rust-toolchain.toml";
     "README.md" = "template/README.md";
@@ -31,6 +31,7 @@ const TEMPLATES: [(&str, &str); 12] = templates! {
     "src/lib.rs" = "template/src/lib.rs";
     "src/main.rs" = "template/src/main.rs";
     "tests/scale.rs" = "template/tests/scale.rs";
+    "benches/Cargo.toml" = "template/benches/Cargo.toml.template";
     "benches/kernels.rs" = "template/benches/kernels.rs";
     "kernels/Cargo.toml" = "template/kernels/Cargo.toml.template";
     "kernels/src/lib.rs" = "template/kernels/src/lib.rs";
