@@ -285,6 +285,43 @@ fn the_page_lists_every_module_and_every_package() {
     );
 }
 
+/// The files of the tree that a page names, in backticks or as links, as they are written.
+fn named_files(page: &str) -> BTreeSet<&str> {
+    let words = page.split(|c: char| c.is_whitespace() || "`()|[],;".contains(c));
+    words.filter(|word| word.ends_with(".rs")).collect()
+}
+
+#[test]
+fn each_file_that_the_page_names_is_there() {
+    let page = fs::read_to_string(tree().join("docs/architecture.md")).expect("the page");
+    let folders = [
+        "crates",
+        "host",
+        "tests",
+        "benches",
+        "examples",
+        "kernels-gpu",
+    ];
+    let all: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| sources(&tree().join(folder)))
+        .map(|(path, _)| path)
+        .collect();
+    let named = named_files(&page);
+    assert!(named.len() > 40, "{named:?}");
+    let is_there = |name: &&str| {
+        let end = name.trim_start_matches("../");
+        all.iter().any(|path| path.ends_with(end))
+    };
+    let lost: Vec<&str> = named.into_iter().filter(|name| !is_there(name)).collect();
+    assert!(lost.is_empty(), "architecture.md names no file: {lost:?}");
+
+    assert_eq!(
+        named_files("see `a/b.rs`, [c](../d.rs) and e.md"),
+        BTreeSet::from(["a/b.rs", "../d.rs"])
+    );
+}
+
 /// Every sentence of advice.
 fn advice() -> BTreeSet<&'static str> {
     let shares = [0.01, 0.1, 0.5, 0.8, 0.95];

@@ -1,4 +1,4 @@
-//! Which lane function an instruction has: an arm per row of the table of instructions (`ptx::Operation`).
+//! The method that lowers an instruction: an arm per row of the table of instructions (`ptx::Operation`).
 
 use ptx::Operation;
 

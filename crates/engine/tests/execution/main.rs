@@ -16,6 +16,6 @@ mod own_memory;
 mod places;
 mod read_only;
 mod refused;
-mod rows;
+mod rows_of_memory;
 mod schedules;
 mod support;

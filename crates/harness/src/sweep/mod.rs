@@ -16,4 +16,4 @@ pub use predict::Prediction;
 pub use record::{AxisValues, Record};
 pub(crate) use record::{NOISY_PERCENT, PLAUSIBLE_PERCENT, by_series};
 pub(crate) use roofline::check_points;
-pub use roofline::{Checked, Finding, Settings, Sweep, SweepError, check};
+pub use roofline::{Checked, Settings, Sweep, SweepError, WrongPoint, check};

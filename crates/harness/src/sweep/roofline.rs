@@ -338,14 +338,14 @@ pub struct Checked {
     /// Those of them that have no reference.
     pub without_reference: usize,
     /// What was wrong, with the first point that shows it.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<WrongPoint>,
     /// Workloads that the device has no kernels for, and why.
     pub left_out: Vec<String>,
 }
 
-/// What is wrong with a point's output.
+/// A point that goes wrong: something was found in its launch, or its output differs from the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct WrongPoint {
     /// The point, as it is named in messages.
     pub point: String,
     /// The emulator's finding, or what differs from the reference.
@@ -356,7 +356,7 @@ pub struct Finding {
     pub is_endless: bool,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for WrongPoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.point, self.reason)
     }
@@ -397,7 +397,7 @@ pub(crate) fn check_points<'d>(points: impl IntoIterator<Item = (Point<'d>, Case
                     PointError::Driver(error) => Some(error),
                     _ => None,
                 };
-                checked.findings.push(Finding {
+                checked.findings.push(WrongPoint {
                     point: point.to_string(),
                     reason: error.to_string(),
                     kind: of_driver.and_then(|it| Some(it.finding()?.kind)),

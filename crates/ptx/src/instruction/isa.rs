@@ -8,7 +8,8 @@
 ///     by Parser::reader,           // reads the payload; without, the payload's fields are read in order
 ///     in TYPES,                    // the types that `ty` may be
 ///     where Payload::rule,         // a rule for its modifiers
-///     class Logic of .ty counts 1, // for counts: the element is a field's or a constant (`of B32`)
+///     class Integer of .ty counts 1, // for counts: the element is a field's or a constant (`of B32`); `counts`: operations of
+///                                  // arithmetic per value, 1 of a sum or a product, 2 of both; none of comparisons, moves, logic
 ///     meets Warp,                  // or `meeting Payload::meeting`
 ///     flow Branches,
 ///     pure if Payload::condition,  // or `pure`
@@ -16,7 +17,8 @@
 ///     on 80;                       // the compute capability, where it is newer than 7.5
 /// ```
 ///
-/// A payload that no other row has may stand in its row, as `operations!` takes it:
+/// A payload that no other row has may stand in its row, as `operations!` (visit.rs) takes it; `read` there: its fields are read in
+/// order:
 ///
 /// ```text
 /// /// `bmsk`: b set bits from bit a on.
