@@ -8,6 +8,7 @@ mod check_command;
 #[path = "../support/checkpoints.rs"]
 mod checkpoints;
 mod command_line;
+mod endings;
 mod guide_commands;
 mod guide_coverage;
 #[path = "../support/guides.rs"]
@@ -21,6 +22,7 @@ mod prediction;
 mod profile_command;
 mod ranks_command;
 mod report;
+mod row_files;
 mod run_command;
 mod saved_rows;
 mod several_devices;

@@ -57,6 +57,11 @@ pub(super) fn measured() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let output = run(folder.path(), &format!("{SWEEP} --output rows.csv"));
     assert!(output.status.success(), "{}", stderr(&output));
+    fs::copy(
+        folder.path().join("rows.csv"),
+        folder.path().join("again.csv"),
+    )
+    .expect("copied");
     fs::write(folder.path().join("ceilings.json"), &*CEILINGS).expect("written");
     folder
 }
@@ -87,8 +92,8 @@ fn a_closed_pipe_ends_quietly_and_a_full_stream_with_3() {
         "kernels --ptx horner_f32_v1",
         "occupancy --arch sm_90",
         "compare rows.csv rows.csv --tolerance 1000000%",
-        "merge rows.csv rows.csv --output -",
-        "merge rows.csv rows.csv --output merged.csv",
+        "merge rows.csv again.csv --output -",
+        "merge rows.csv again.csv --output merged.csv",
         "chart rows.csv --ceilings ceilings.json --output chart.svg",
         "links --devices cpu:0 --bytes 4096 --rounds 1",
         "dispatch --device cpu --rounds 1 --launches 2",
@@ -140,7 +145,7 @@ fn a_closed_pipe_ends_quietly_and_a_full_stream_with_3() {
     // One message at most, whatever was being written.
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
-    let words = "merge rows.csv rows.csv --output -";
+    let words = "merge rows.csv again.csv --output -";
     let closed = ridgepoint(folder.path(), words).stdout(writer).output();
     assert_eq!(stderr(&closed.expect("the command starts")), "");
     let full = File::create("/dev/full").expect("a device");

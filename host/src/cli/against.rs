@@ -51,7 +51,7 @@ impl Arguments {
         console: &Console,
     ) -> Result<[Table; 2], Failure> {
         let against = self.against.as_deref().unwrap_or_default();
-        let interrupt = Interrupt::watch()?;
+        let interrupt = Interrupt::watch();
         let earlier = earlier(against, program, &interrupt, console)?;
         let this = env::current_exe().map_err(Failure::failed)?;
         let folder = TempDir::new().map_err(Failure::failed)?;

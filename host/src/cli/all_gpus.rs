@@ -9,7 +9,7 @@ use super::console::Console;
 use super::interrupt::Interrupt;
 use super::output::{open_whole, target};
 use super::{Failure, driver_failure};
-use crate::compare::{Merge, Spread, Table, spreads};
+use crate::compare::{Lacking, Merge, Spread, Table, spreads};
 use crate::driver::gpus;
 use crate::report::{Format, counted, spread_table};
 
@@ -27,7 +27,7 @@ pub(super) struct Short(pub(super) &'static str, pub(super) Option<char>);
 /// Runs the sweep in a process for each GPU, one after the other and then all at once. The rows of
 /// the latter go to `outputs`, also where not all processes have ended well.
 pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> Result<(), Failure> {
-    let interrupt = &Interrupt::watch()?;
+    let interrupt = &Interrupt::watch();
     let opened = open_whole(outputs, format)?;
     let count = gpus().map_err(driver_failure)?.len();
     // Each alone, and all together.
@@ -57,7 +57,7 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
         .filter(|it| it.exists())
         .collect();
     if !files.is_empty() {
-        let inputs = Merge::open(&files).map_err(Failure::failed)?;
+        let inputs = Merge::open(&files, Lacking::OfEarlierFormats).map_err(Failure::failed)?;
         merge(inputs, opened, &console)?;
     }
     ended.into_iter().collect::<Result<(), _>>()?;

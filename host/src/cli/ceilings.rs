@@ -64,7 +64,7 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch();
     let outputs = open_whole(arguments.outputs(), arguments.format)?;
     let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
     arguments.trace.check(device.properties())?;

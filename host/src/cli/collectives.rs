@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     collective: Vec<Collective>,
 
     /// Bytes of the larger array of a device, such as 8,2^20,2^30 [default: 2^3 to 2^33; emulator: 2^3 to 2^15]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u64>(1..=MAX_BYTES))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = of_elements)]
     bytes: Vec<u64>,
 
     /// Number of timings of each loop; the median is reported
@@ -43,6 +43,20 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     pub(super) common: Common,
+}
+
+/// Those of an element, an f32.
+const ELEMENT_BYTES: u64 = size_of::<f32>() as u64;
+
+/// Bytes of whole elements.
+fn of_elements(text: &str) -> Result<u64, String> {
+    let bytes = whole::<u64>(1..=MAX_BYTES)(text)?;
+    match bytes % ELEMENT_BYTES {
+        0 => Ok(bytes),
+        _ => Err(format!(
+            "expected a multiple of {ELEMENT_BYTES}, the bytes of an element"
+        )),
+    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -15,9 +15,11 @@ use super::output::{formats, open_whole, target};
 use super::workload_commands::Program;
 use super::{Failure, against, row_format, streams};
 use crate::compare::{
-    Change, Comparison, Devices, Merge, MergeOutput, Reason, Rules, Table, Verdict,
+    Change, Comparison, Devices, Lacking, Merge, MergeOutput, NotComparable, Reason, Rules, Table,
+    Verdict,
 };
 use crate::report::{Format, comparison_text, counted};
+use crate::table::listed;
 
 // Clap does not fold the line.
 #[derive(Args)]
@@ -46,7 +48,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     across_devices: bool,
 
-    /// Fail where a launch cannot be judged, too
+    /// Columns that say nothing of the launch, such as notes, by which rows are not told apart
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ignore: Vec<String>,
+
+    /// Fail also if a single launch cannot be judged [default: only if none could be]
     #[arg(long)]
     strict: bool,
 
@@ -75,7 +81,7 @@ impl Arguments {
 impl MergeArguments {
     pub(super) fn files(&self) -> Files<'_> {
         Files::default()
-            .inputs("INPUTS", &self.inputs)
+            .each_once("INPUTS", &self.inputs)
             .texts("--output", &self.output)
     }
 }
@@ -93,8 +99,11 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     };
     let rules = arguments.rules();
     let of = |before: &Table, after: &Table| {
-        let comparison = Comparison::of(before, after, rules);
-        comparison.map_err(Failure::failed)
+        let comparison = Comparison::of(before, after, &rules);
+        comparison.map_err(|refused| match refused {
+            NotComparable::Ignored { .. } => Failure::Usage(format!("--ignore: {refused}")),
+            refused => Failure::failed(refused),
+        })
     };
     if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
         let comparison = of(&read(before)?, &read(after)?)?;
@@ -132,9 +141,14 @@ struct Row<'a> {
     after_ms: Option<f64>,
     change_percent: Option<f64>,
     noise_percent: Option<f64>,
-    /// Why the verdict is `unknown`.
+    /// Why the verdict is `unknown`, or the counts that changed.
     reason: Option<String>,
     flags: String,
+}
+
+/// A figure, unless a sample had no time.
+fn known(value: f64) -> Option<f64> {
+    Some(value).filter(|it| it.is_finite())
 }
 
 impl<'a> Row<'a> {
@@ -142,9 +156,9 @@ impl<'a> Row<'a> {
         Row {
             launch: &change.launch,
             verdict: change.verdict.name(),
-            before_ms: Some(change.before_ms),
-            after_ms: Some(change.after_ms),
-            change_percent: Some(change.percent),
+            before_ms: known(change.before_ms),
+            after_ms: known(change.after_ms),
+            change_percent: known(change.percent),
             noise_percent: change.noise_percent,
             reason: change.reason.as_ref().map(Reason::to_string),
             flags: change.flags.join(" "),
@@ -195,6 +209,7 @@ impl Arguments {
                 true => Devices::Any,
                 false => Devices::Same,
             },
+            ignored: self.ignore.clone(),
             ..Rules::tolerating(self.tolerance)
         }
     }
@@ -263,6 +278,11 @@ pub(super) struct MergeArguments {
     #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
+    /// Leave the cells empty that a file has no column for [default: only those of results, which files of earlier
+    /// versions lack]
+    #[arg(long)]
+    fill: bool,
+
     /// Show only warnings and errors
     #[arg(short, long)]
     quiet: bool,
@@ -273,7 +293,11 @@ pub(super) fn run_merge(arguments: &MergeArguments) -> Result<(), Failure> {
     console.begin("reading".to_owned());
     formats(&arguments.output, arguments.format)?;
     // Before the outputs: an input may be the unfinished file of one of them, which is then moved aside.
-    let inputs = Merge::open(&arguments.inputs).map_err(Failure::failed)?;
+    let lacking = match arguments.fill {
+        true => Lacking::Any,
+        false => Lacking::OfEarlierFormats,
+    };
+    let inputs = Merge::open(&arguments.inputs, lacking).map_err(Failure::failed)?;
     let outputs = open_whole(&arguments.output, arguments.format)?;
     merge(inputs, outputs, &console)
 }
@@ -302,6 +326,18 @@ pub(super) fn merge(
             })?;
     for torn in &merged.torn {
         console.warn(&format!("{torn}: left out"));
+    }
+    for lacks in &merged.lacks {
+        console.say(&format!(
+            "{} has no {}: {} empty there",
+            lacks.path.display(),
+            listed(&lacks.columns),
+            if lacks.columns.len() == 1 {
+                "it is"
+            } else {
+                "they are"
+            }
+        ));
     }
     console.finish();
     for (_, output) in outputs {

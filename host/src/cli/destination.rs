@@ -2,13 +2,17 @@
 //!
 //! A file is written beside its place, as `NAME.partial`, and takes its name when it is whole: until
 //! then an earlier one is as it was, also where the process is killed. The unfinished file is locked,
-//! so that no two processes write one output.
+//! so that no two processes write one output. All unfinished files of the process are known here, for an end that no command
+//! comes back from.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError as Held};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::streams::{Stdout, complain};
 use super::{Failure, cannot_write};
@@ -53,9 +57,59 @@ enum Place {
 /// A file that is not in its place yet.
 struct Beside {
     file: File,
+    unplaced: Unplaced,
+}
+
+/// Where that file is, and where it belongs.
+#[derive(Clone, PartialEq, Eq)]
+struct Unplaced {
     partial: PathBuf,
     target: PathBuf,
     worth: Unfinished,
+    /// Device and inode.
+    identity: (u64, u64),
+}
+
+/// All unfinished files of this process. Who holds it may write to one.
+static UNPLACED: Mutex<Vec<Unplaced>> = Mutex::new(Vec::new());
+
+fn unplaced() -> MutexGuard<'static, Vec<Unplaced>> {
+    UNPLACED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Brings unfinished files that have rows to their place, and removes the others. No file is written to afterwards: only for
+/// the end of the process.
+pub(super) fn settle() {
+    /// A disk that does not answer keeps nobody.
+    const PATIENCE: Duration = Duration::from_millis(100);
+    let until = Instant::now() + PATIENCE;
+    let files = loop {
+        match UNPLACED.try_lock() {
+            Ok(files) => break files,
+            Err(Held::Poisoned(files)) => break files.into_inner(),
+            Err(Held::WouldBlock) if Instant::now() > until => return,
+            Err(Held::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    for file in files.iter() {
+        // There is nobody left to tell.
+        let _ = file.settle();
+    }
+    // Whoever waits for it writes no further row.
+    std::mem::forget(files);
+}
+
+impl Unplaced {
+    fn settle(&self) -> io::Result<()> {
+        let there = fs::symlink_metadata(&self.partial)?;
+        if (there.dev(), there.ino()) != self.identity {
+            return Ok(());
+        }
+        match self.worth == Unfinished::HasRows && there.len() > 0 {
+            true => fs::rename(&self.partial, &self.target),
+            false => fs::remove_file(&self.partial),
+        }
+    }
 }
 
 impl Destination {
@@ -81,7 +135,7 @@ impl Destination {
     /// The file that is written until this one is finished, if that is another.
     pub(super) fn partial(&self) -> Option<&Path> {
         match &self.place {
-            Place::Beside(beside) => Some(&beside.partial),
+            Place::Beside(beside) => Some(&beside.unplaced.partial),
             _ => None,
         }
     }
@@ -92,6 +146,8 @@ impl Destination {
             Place::Standard => Stdout.write_all(bytes),
             Place::Stream(file) => file.write_all(bytes),
             Place::Beside(Beside { file, .. }) => {
+                // A row is in a file that is settled, or it is not.
+                let _files = unplaced();
                 file.seek(SeekFrom::Start(start))?;
                 file.write_all(bytes)
             }
@@ -111,8 +167,11 @@ impl Destination {
         let Place::Beside(beside) = &self.place else {
             return Ok(());
         };
-        fs::rename(&beside.partial, &beside.target)
-            .map_err(|error| cannot_write(&self.path, &error))
+        let mut files = unplaced();
+        fs::rename(&beside.unplaced.partial, &beside.unplaced.target)
+            .map_err(|error| cannot_write(&self.path, &error))?;
+        files.retain(|file| *file != beside.unplaced);
+        Ok(())
     }
 
     /// Writes all of it, and brings it to its place.
@@ -164,24 +223,34 @@ impl Place {
         }
         let partial = with_ending(&target, UNFINISHED);
         let file = open_locked(&partial)?;
-        if let Some(earlier) = earlier {
-            file.set_permissions(earlier.permissions())?;
-        }
-        Ok(Place::Beside(Beside {
-            file,
+        let there = file.metadata()?;
+        let unplaced_file = Unplaced {
             partial,
             target,
             worth,
-        }))
+            identity: (there.dev(), there.ino()),
+        };
+        unplaced().push(unplaced_file.clone());
+        let beside = Beside {
+            file,
+            unplaced: unplaced_file,
+        };
+        if let Some(earlier) = earlier {
+            beside.file.set_permissions(earlier.permissions())?;
+        }
+        Ok(Place::Beside(beside))
     }
 }
 
 impl Drop for Beside {
     /// Leaves nothing behind that is worth nothing. In its place, the file has another name by now.
     fn drop(&mut self) {
+        let Unplaced { partial, worth, .. } = &self.unplaced;
+        let mut files = unplaced();
+        files.retain(|file| *file != self.unplaced);
         let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
-        if (is_empty || self.worth == Unfinished::IsNothing) && is_at(&self.file, &self.partial) {
-            let _ = fs::remove_file(&self.partial);
+        if (is_empty || *worth == Unfinished::IsNothing) && is_at(&self.file, partial) {
+            let _ = fs::remove_file(partial);
         }
     }
 }

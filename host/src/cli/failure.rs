@@ -13,10 +13,11 @@ use crate::driver::errors::LimitError;
 pub(super) const STATUSES: &str = "\
 Exit status:
     0  done
-    1  done, and something was found: a slower or missing row, a failed test, a finding of check
+    1  done, and something was found: a slower or missing row, none that could be judged, no convergence, a failed
+       test, a finding of check
     2  the arguments are wrong, or cannot be met with this device
     3  could not run or could not write: no driver, an unreadable input, a full disk
-  129  ended by SIGHUP; what was measured is written, as for 130 and 143
+  129  ended by SIGHUP, within a second; what was measured is written, as for 130 and 143
   130  ended by SIGINT (Ctrl-C)
   141  the reader of standard output went away
   143  ended by SIGTERM";
@@ -71,6 +72,16 @@ pub(super) fn driver_failure(error: DriverError) -> Failure {
     }
 }
 
+fn ended_by(signal: i32) -> String {
+    let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
+    format!("ended by {name}")
+}
+
+/// Says so where the process ends without coming back to [`status`].
+pub(super) fn say_ended_by(signal: i32) {
+    streams::complain(&format!("error: {}", ended_by(signal)));
+}
+
 /// Says why the command did not simply end, and gives the status for it. A reader of standard output
 /// that went away, such as `head`, needs no message.
 pub(super) fn status(ended: Result<(), Failure>) -> ExitCode {
@@ -84,10 +95,7 @@ pub(super) fn status(ended: Result<(), Failure>) -> ExitCode {
         Err(Failure::Found(message)) => (1, Some(message)),
         Err(Failure::Usage(message)) => (2, Some(message)),
         Err(Failure::Failed(message)) => (3, Some(message)),
-        Err(Failure::Signal(signal)) => {
-            let name = signal_hook::low_level::signal_name(signal).unwrap_or("a signal");
-            (OF_SIGNALS + signal, Some(format!("ended by {name}")))
-        }
+        Err(Failure::Signal(signal)) => (OF_SIGNALS + signal, Some(ended_by(signal))),
     };
     if let Some(message) = message {
         streams::complain(&format!("error: {message}"));

@@ -20,10 +20,18 @@ struct Named<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Input,
+    /// One whose rows would be there twice if it were named twice.
+    InputOnce,
     /// Text, which may go to standard output.
     Text,
     /// What is of use as a file only.
     File,
+}
+
+impl Role {
+    fn is_read(self) -> bool {
+        matches!(self, Role::Input | Role::InputOnce)
+    }
 }
 
 /// Names of standard input.
@@ -45,6 +53,15 @@ impl<'a> Files<'a> {
         paths: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Files<'a> {
         self.with(option, paths, Role::Input)
+    }
+
+    /// Inputs of which none may be named twice.
+    pub(super) fn each_once(
+        self,
+        option: &'static str,
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Files<'a> {
+        self.with(option, paths, Role::InputOnce)
     }
 
     /// Outputs that `-` makes go to standard output.
@@ -108,7 +125,7 @@ impl Named<'_> {
             )));
         }
         let is_unfinished = self.path.to_string_lossy().ends_with(UNFINISHED);
-        if self.role != Role::Input && is_unfinished {
+        if !self.role.is_read() && is_unfinished {
             return Err(Failure::Usage(format!(
                 "{option} {path}: {UNFINISHED} is what unfinished files end with; choose another name"
             )));
@@ -123,12 +140,15 @@ impl Named<'_> {
             false => format!("{}, {}", other.path.display(), self.path.display()),
         };
         let message = match (other.role, self.role) {
-            (Role::Input, Role::Input) => return Ok(()),
-            (Role::Input, _) => format!(
+            (Role::InputOnce, Role::InputOnce) => {
+                format!("{} names one file twice: {names}", self.option)
+            }
+            (theirs, own) if theirs.is_read() && own.is_read() => return Ok(()),
+            (theirs, _) if theirs.is_read() => format!(
                 "{} would be written over what {} reads: {names}",
                 self.option, other.option
             ),
-            (_, Role::Input) => format!(
+            (_, own) if own.is_read() => format!(
                 "{} would be written over what {} reads: {names}",
                 other.option, self.option
             ),
@@ -145,7 +165,7 @@ impl Named<'_> {
 
     /// `None` for what cannot be mistaken: devices such as /dev/null.
     fn identity(&self) -> Option<Identity> {
-        let is_input = self.role == Role::Input;
+        let is_input = self.role.is_read();
         if is_input
             && STANDARD_INPUT
                 .iter()

@@ -65,7 +65,7 @@ pub fn bench(
     match super::parsed::<Cli>(words) {
         Ok(cli) => {
             let command = || cli.command.run(Program::Bench(target, run));
-            failure::status(super::check_memory(super::of_a_command()).and_then(|()| command()))
+            failure::status(super::begin().and_then(|()| command()))
         }
         Err(refused) => explain(&refused),
     }

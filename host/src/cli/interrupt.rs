@@ -1,47 +1,100 @@
 //! Signals that ask a command to end.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
 
-use super::Failure;
 use super::failure::OF_SIGNALS;
+use super::{Failure, destination, failure};
 
 /// From a terminal, from one that goes away, and from those that manage processes.
 const SIGNALS: [i32; 3] = [SIGINT, SIGHUP, SIGTERM];
 
-/// Whether a signal has asked the command to end. A second one ends it at once.
-///
-/// Commands that measure look at it from point to point. The others are ended by the signal itself:
-/// what they write has its name once it is whole.
+/// How long a command that measures may take until it looks whether a signal has come.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// The signal that has asked this process to end, and how the command answers it.
+#[derive(Default)]
+struct Asked {
+    /// 0 where none has.
+    signal: Arc<AtomicUsize>,
+    /// Whether the command looks at it from point to point.
+    is_watched: AtomicBool,
+    /// Whether it has seen it, and so ends by itself.
+    is_noticed: AtomicBool,
+}
+
+static ASKED: OnceLock<Asked> = OnceLock::new();
+
+/// Answers signals from now on, whatever the command does: one that watches for them has a while to see them and to end with
+/// charts and reports of what it has measured. Where it does not, and where a second signal comes, the process ends here, with the
+/// rows so far in their files.
+pub(super) fn guard() -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::Failed(format!("cannot watch for signals: {error}"));
+    let asked = ASKED.get_or_init(Asked::default);
+    let (told, tells) = UnixStream::pair().map_err(failed)?;
+    // Where even the thread below hangs, as on a disk that does not answer.
+    let is_ending = Arc::new(AtomicBool::new(false));
+    for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
+        let first = Arc::clone(&asked.signal);
+        // Handlers run in this order.
+        flag::register_conditional_shutdown(signal, OF_SIGNALS + signal, is_ending.clone())
+            .and_then(|_| flag::register_usize(signal, first, signal as usize))
+            .and_then(|_| low_level::pipe::register(signal, tells.try_clone()?))
+            .map_err(failed)?;
+    }
+    thread::Builder::new()
+        .name("signals".to_owned())
+        .stack_size(256 << 10)
+        .spawn(move || answer(told, asked, &is_ending))
+        .map_err(failed)?;
+    Ok(())
+}
+
+/// Waits for signals, and ends the process where the command does not.
+fn answer(mut told: UnixStream, asked: &Asked, is_ending: &AtomicBool) {
+    if told.read_exact(&mut [0]).is_err() {
+        return;
+    }
+    if asked.is_watched.load(Ordering::SeqCst) {
+        // Where the time cannot be limited, the second signal is waited for.
+        let _ = told.set_read_timeout(Some(PATIENCE));
+        let is_second = told.read_exact(&mut [0]).is_ok();
+        if !is_second && asked.is_noticed.load(Ordering::SeqCst) {
+            let _ = told.set_read_timeout(None);
+            let _ = told.read_exact(&mut [0]);
+        }
+    }
+    is_ending.store(true, Ordering::SeqCst);
+    destination::settle();
+    let signal = asked.signal.load(Ordering::SeqCst) as i32;
+    failure::say_ended_by(signal);
+    // The other threads may hold anything that an orderly end would wait for.
+    low_level::exit(OF_SIGNALS + signal)
+}
+
+/// Whether a signal has asked the command to end: commands that measure look at it from point to point.
 #[derive(Clone)]
-pub(super) struct Interrupt(Arc<AtomicUsize>);
+pub(super) struct Interrupt(&'static Asked);
 
 impl Interrupt {
-    /// From now on signals do not end the process themselves.
-    pub(super) fn watch() -> Result<Interrupt, Failure> {
-        let interrupt = Interrupt(Arc::default());
-        let is_second = Arc::new(AtomicBool::new(false));
-        for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
-            let first = Arc::clone(&interrupt.0);
-            // Handlers run in this order.
-            flag::register_conditional_shutdown(signal, OF_SIGNALS + signal, is_second.clone())
-                .and_then(|_| flag::register(signal, is_second.clone()))
-                .and_then(|_| flag::register_usize(signal, first, signal as usize))
-                .map_err(|error| Failure::Failed(format!("cannot watch for signals: {error}")))?;
-        }
-        Ok(interrupt)
+    /// From now on the command has a while to see a signal.
+    pub(super) fn watch() -> Interrupt {
+        let asked = ASKED.get_or_init(Asked::default);
+        asked.is_watched.store(true, Ordering::SeqCst);
+        Interrupt(asked)
     }
 
     pub(super) fn check(&self) -> Result<(), Failure> {
@@ -59,10 +112,14 @@ impl Interrupt {
         }
     }
 
+    /// The signal, which is noticed by that.
     fn signal(&self) -> Option<i32> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.0.signal.load(Ordering::SeqCst) {
             0 => None,
-            signal => Some(signal as i32),
+            signal => {
+                self.0.is_noticed.store(true, Ordering::SeqCst);
+                Some(signal as i32)
+            }
         }
     }
 
@@ -107,13 +164,13 @@ mod tests {
 
     #[test]
     fn a_signal_is_passed_on_to_all_that_a_program_has_started() {
-        let interrupt = Interrupt(Arc::default());
+        let interrupt = Interrupt(Box::leak(Box::default()));
         let mut shell = Command::new("sh");
         // The shell ends once what it has started has ended.
         shell.args(["-c", "trap 'wait; exit 7' TERM; sleep 60 & wait"]);
         let mut child = Interrupt::start(&mut shell).expect("sh starts");
         thread::sleep(Duration::from_millis(300));
-        interrupt.0.store(SIGTERM as usize, Ordering::Relaxed);
+        interrupt.0.signal.store(SIGTERM as usize, Ordering::SeqCst);
         assert!(matches!(interrupt.check(), Err(Failure::Signal(SIGTERM))));
         let status = interrupt.wait(&mut child).expect("it ends");
         assert_eq!(status.code(), Some(7));

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch)]
     arch: Vec<u32>,
 
-    /// Print the PTX of this kernel
+    /// Print a module of PTX with this kernel alone, as `run` takes it
     #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format", "sass"])]
     ptx: Option<String>,
 
@@ -39,8 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = match (&arguments.ptx, &arguments.sass) {
         (Some(name), _) => ptx(library, arguments.one_arch()?, name)
             .map_err(failure)?
-            .as_bytes()
-            .to_vec(),
+            .into_bytes(),
         (_, Some(name)) => {
             let arch = arguments.one_arch()?;
             let console = arguments.printed.console(0);

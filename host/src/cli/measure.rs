@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     let before = kept.as_ref().and_then(|path| Table::read(path).ok());
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before
-        .and_then(|before| Comparison::of(&before, &after, Rules::tolerating(TOLERANCE)).ok());
+        .and_then(|before| Comparison::of(&before, &after, &Rules::tolerating(TOLERANCE)).ok());
     let changes = comparison.iter().flat_map(|it| &it.changes);
     let change = |key: &str| changes.clone().find(|it| it.key == key);
     let changes: Vec<_> = after.keys().map(change).collect();
@@ -165,7 +165,7 @@ impl Measurement {
 
     /// The rows up to the first failure, and that.
     fn run(&self) -> Result<(Vec<Record>, Result<(), Failure>), Failure> {
-        let interrupt = Interrupt::watch()?;
+        let interrupt = Interrupt::watch();
         let device = self.bench.device();
         let mut sweep =
             Sweep::new(&self.bench, &self.plan, self.settings).map_err(sweep_failure)?;

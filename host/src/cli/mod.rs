@@ -149,9 +149,20 @@ pub fn main() -> ExitCode {
         return failure::status(Err(none));
     }
     match parsed::<Cli>(with_lists(env::args_os())) {
-        Ok(cli) => failure::status(check_memory(of_a_command()).and_then(|()| cli.command.run())),
+        Ok(cli) => failure::status(begin().and_then(|()| cli.command.run())),
         Err(refused) => explain(&refused),
     }
+}
+
+/// Whether `ridgepoint` has a command of this name.
+fn is_command(name: &str) -> bool {
+    Cli::command().find_subcommand(name).is_some()
+}
+
+/// Makes sure that the command can run, and that a signal ends it.
+fn begin() -> Result<(), Failure> {
+    check_memory(of_a_command())?;
+    interrupt::guard()
 }
 
 /// A command line of this kind, with the options of the workloads' axes. A number below 0 is a value that is out of range, and no

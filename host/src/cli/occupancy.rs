@@ -163,11 +163,20 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
     for row in &rows {
         outputs.row(|format, index| run.row(row, format, index))?;
     }
-    outputs.finish(&console)
+    outputs.finish(&console)?;
+    match rows
+        .iter()
+        .map(|row| row.refused.as_ref())
+        .collect::<Option<Vec<_>>>()
+    {
+        // Nothing that was asked for can run.
+        Some(refused) if !refused.is_empty() => Err(Failure::Usage(refused[0].clone())),
+        _ => Ok(()),
+    }
 }
 
 fn measure(arguments: &Arguments) -> Result<(), Failure> {
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch();
     let paths = arguments.outputs();
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;

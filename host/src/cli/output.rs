@@ -148,6 +148,15 @@ impl Output {
 
 /// The format that is given, or else the one that the ending asks for.
 pub(super) fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> {
+    let ending = path.extension().and_then(|_| Format::of(path));
+    if let (Some(given), Some(ending)) = (given, ending)
+        && given != ending
+    {
+        return Err(Failure::Usage(format!(
+            "{}: --format {given}, and the name ends in .{ending}; choose one of them",
+            path.display()
+        )));
+    }
     let format = given.or_else(|| Format::of(path));
     format.ok_or_else(|| {
         Failure::Usage(format!(

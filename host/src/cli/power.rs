@@ -10,6 +10,7 @@ use super::option_values::{real, whole};
 use super::study_options::{Common, study_failure};
 use super::{ranked, study_modes};
 use crate::driver::Device;
+use crate::report::counted;
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
 /// Names of checkpoints have eight digits for the step, by which they sort.
@@ -127,8 +128,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     rows.begin("iterating".to_owned(), 0);
     let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
-    let ended = row.map_err(study_failure).and_then(|row| rows.add(row));
-    rows.finish(ended)
+    let mut converged = Ok(());
+    let ended = row.map_err(study_failure).and_then(|row| {
+        converged = convergence(row.residual, row.steps, &plan);
+        rows.add(row)
+    });
+    rows.finish(ended)?;
+    converged
+}
+
+/// Fails where the residual is not below the tolerance: who asked for an eigenvalue has none.
+pub(super) fn convergence(residual: f64, steps: u64, plan: &PowerPlan) -> Result<(), Failure> {
+    match residual < plan.tolerance {
+        true => Ok(()),
+        false => Err(Failure::Found(format!(
+            "not converged: the residual is {residual:.3e} after {}, and --tolerance is {:e}",
+            counted(steps, "step"),
+            plan.tolerance
+        ))),
+    }
 }
 
 /// The step at which the residual will be the tolerance if it goes on to fall as it has since `start`; no later than

@@ -122,7 +122,7 @@ pub(super) struct Arguments {
     roofs: roofs::Arguments,
 
     /// Rows of an earlier run to compare with, CSV or JSON; exit with status 1 if a row is slower by more
-    /// than the noise, or missing
+    /// than the noise or missing, or if none can be judged
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
@@ -172,7 +172,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> Result<(), Failure> {
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch();
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
@@ -328,7 +328,7 @@ impl Arguments {
         let comparison = Comparison::of(
             before,
             &after,
-            Rules::tolerating(self.tolerance.unwrap_or(TOLERANCE)),
+            &Rules::tolerating(self.tolerance.unwrap_or(TOLERANCE)),
         );
         let comparison = comparison.map_err(Failure::failed)?;
         console.say(&comparison_text(&comparison, console.width()));

@@ -12,7 +12,7 @@ use super::output::{Outputs, or_standard, target};
 use super::tracing::{self, Process};
 use super::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
-use crate::report::{Format, Width, row_text, rows_table};
+use crate::report::{Format, Width, file_row_text, rows_table};
 use crate::study::StudyError;
 
 #[derive(Args)]
@@ -64,7 +64,7 @@ impl Common {
             return self.begin();
         }
         Ok(Rows {
-            interrupt: Interrupt::watch()?,
+            interrupt: Interrupt::watch(),
             outputs: Outputs::open(&[], None)?,
             console: Console::new(target(true, &[]), 0),
             measured: Vec::new(),
@@ -135,7 +135,7 @@ impl<R: Serialize> Rows<R> {
         text: Target,
     ) -> Result<Rows<R>, Failure> {
         Ok(Rows {
-            interrupt: Interrupt::watch()?,
+            interrupt: Interrupt::watch(),
             outputs: Outputs::open(paths, format)?,
             console: Console::new(text, 0),
             measured: Vec::new(),
@@ -157,7 +157,7 @@ impl<R: Serialize> Rows<R> {
     /// Writes a row where it is to go.
     pub(super) fn write(&mut self, row: R) -> Result<(), Failure> {
         self.outputs
-            .row(|format, index| row_text(&row, format, index))?;
+            .row(|format, index| file_row_text(&row, format, index))?;
         self.measured.push(row);
         self.console.step();
         Ok(())

@@ -29,6 +29,6 @@ commands! {
     /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
     Profile(Box<profile::Arguments>), it => profile::run(&it, program);
     /// Compare two files of rows, or measure now and compare with the last run; exit with status 1 if a row is
-    /// slower by more than the noise.
+    /// slower by more than the noise or missing, or if none can be judged.
     Compare(compare::Arguments), it => it.files().check().and_then(|()| compare::run(&it, program));
 }

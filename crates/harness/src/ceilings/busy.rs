@@ -46,6 +46,13 @@ pub struct Busy {
     pub latency: f64,
 }
 
+impl Busy {
+    /// Whether the blocks read more than the ceiling of what they read.
+    pub fn is_implausible(&self) -> bool {
+        100.0 * self.share > super::PLAUSIBLE_PERCENT
+    }
+}
+
 /// The latencies at speed, and the curves that they are read from. `known` has the greatest rates.
 pub(super) fn measure(
     bench: &Bench<'_>,

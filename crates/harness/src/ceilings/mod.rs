@@ -69,7 +69,22 @@ impl Ceiling {
     pub fn percent(&self) -> Option<f64> {
         self.datasheet.map(|sheet| 100.0 * self.value / sheet)
     }
+
+    /// Whether a rate is more than the data sheet allows, or a latency less.
+    pub fn is_implausible(&self) -> bool {
+        let percent = match self.unit {
+            Unit::Seconds => self.datasheet.map(|sheet| 100.0 * sheet / self.value),
+            _ => self.percent(),
+        };
+        percent.is_some_and(|it| it > PLAUSIBLE_PERCENT)
+    }
 }
+
+/// What a figure is called that is more than there can be.
+pub(crate) const IMPLAUSIBLE: &str = "implausible";
+
+/// A rate above this percentage of its roof, measured or not, is implausible.
+pub(crate) const PLAUSIBLE_PERCENT: f64 = 102.0;
 
 /// The bandwidth at which the same bytes are read again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

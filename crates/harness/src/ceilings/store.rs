@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Ceilings;
 use crate::driver::{DeviceProperties, printable, read_whole};
 use crate::model::{GpuRoofs, Precision};
-use crate::table::MAX_ROWS_BYTES;
+use crate::table::{MAX_ROWS_BYTES, json_that_is_no};
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ fn read(path: &Path) -> Result<Ceilings, StoreError> {
     let parsed = serde_json::from_slice(&text);
     let ceilings: Ceilings = parsed.map_err(|error| StoreError::Malformed {
         path: path.to_path_buf(),
-        error: printable(&error.to_string()).into_owned(),
+        error: json_that_is_no("ceilings", &text, &error),
     })?;
     match ceilings.implausible() {
         None => Ok(ceilings),

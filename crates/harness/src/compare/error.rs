@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use itertools::Itertools;
 
 use super::Table;
+use super::table::column;
 
 /// Why a file is not compared, merged or drawn.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,32 @@ pub enum TableError {
         path: PathBuf,
         /// The format that they belong to, and what helps.
         encoding: &'static str,
+    },
+    /// Another tool has written it, or another command of this program.
+    #[error("{} is {kind}, not rows that ridgepoint wrote", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The kind of file.
+        kind: &'static str,
+    },
+    /// Its format is of a later version than this program knows.
+    #[error("{}, row {row}: format {version}; this ridgepoint reads formats up to {}: use the one that wrote it, or a newer one", path.display(), crate::table::FORMAT)]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: usize,
+        /// The version.
+        version: String,
+    },
+    /// A row of a JSON is no object.
+    #[error("{}, row {row}: a row must be an object whose fields are numbers, words and lists of them", path.display())]
+    NoObject {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: usize,
     },
     /// Its columns are separated by another character.
     #[error("{}: the columns are separated by {separator:?}; ridgepoint reads commas", path.display())]
@@ -116,14 +143,14 @@ pub enum TableError {
         /// The row, from 1.
         row: usize,
         /// The column.
-        column: &'static str,
+        column: String,
         /// What it holds.
         cell: String,
         /// What it may hold.
         wanted: &'static str,
     },
     /// Its columns are others than those of the file before.
-    #[error("{} has other columns than {}: {difference}", path.display(), first.display())]
+    #[error("{} has other columns than {}: {difference}; --fill leaves the cells empty that a file has no column for", path.display(), first.display())]
     OtherColumns {
         /// The file.
         path: PathBuf,
@@ -187,6 +214,14 @@ pub enum NotComparable {
         /// The columns in which the launch after that is most like it differs.
         difference: String,
     },
+    /// A column is to be ignored that there is none of, or that every comparison needs.
+    #[error("{column:?} cannot be ignored: {reason}")]
+    Ignored {
+        /// The column.
+        column: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// The rows are of different devices.
     #[error(
         "the rows before are of {before}, those after of {after}; --across-devices compares them nevertheless"
@@ -225,8 +260,7 @@ pub(super) fn nothing_in_common(before: &Table, after: &Table) -> NotComparable 
     let own: BTreeSet<&str> = first.iter().flat_map(|row| row.key.lines()).collect();
     let others = after.rows.iter().map(|row| {
         let theirs: BTreeSet<&str> = row.key.lines().collect();
-        let column = |part: &str| part.split(' ').next().unwrap_or_default().to_owned();
-        let columns: BTreeSet<String> = own
+        let columns: BTreeSet<&str> = own
             .symmetric_difference(&theirs)
             .map(|part| column(part))
             .collect();
@@ -234,11 +268,9 @@ pub(super) fn nothing_in_common(before: &Table, after: &Table) -> NotComparable 
     });
     let nearest = others.min_by_key(|(count, ..)| *count);
     let difference = nearest.map(|(_, theirs, columns)| {
-        let cell = |column: &String| {
-            let own = theirs
-                .iter()
-                .find(|part| part.split(' ').next() == Some(column));
-            own.map_or_else(|| format!("no {column}"), |part| (*part).to_owned())
+        let cell = |name: &&str| {
+            let own = theirs.iter().find(|part| column(part) == *name);
+            own.map_or_else(|| format!("no {name}"), |part| part.replacen('\t', " ", 1))
         };
         columns.iter().map(cell).join(", ")
     });

@@ -4,17 +4,38 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use csv::StringRecord;
+use itertools::Itertools;
 use serde_json::value::RawValue;
 
-use super::rows::{Cells, Rows};
+use super::rows::{Cells, Rows, is_own};
 use super::{TableError, Torn};
 use crate::driver::printable;
-use crate::table::{self, Format};
+use crate::table::{self, Format, is_outcome, with_digits};
 
 /// Files with the same columns, in any order, which are opened.
 pub struct Merge {
     inputs: Vec<Rows>,
     header: StringRecord,
+}
+
+/// What becomes of cells that a file has no column for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lacking {
+    /// Files of an earlier format lack columns of results, whose cells are empty; another column that one file lacks is an
+    /// error.
+    OfEarlierFormats,
+    /// They are empty, whatever the column is.
+    Any,
+}
+
+/// The columns that a file lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lacks {
+    /// The file.
+    pub path: PathBuf,
+    /// The columns, whose cells are empty.
+    pub columns: Vec<String>,
 }
 
 /// Where the rows of all go.
@@ -35,6 +56,8 @@ pub struct Merged {
     pub rows: usize,
     /// Last rows that are not whole and were left out.
     pub torn: Vec<Torn>,
+    /// Files that lack columns.
+    pub lacks: Vec<Lacks>,
 }
 
 impl Merge {
@@ -42,8 +65,8 @@ impl Merge {
     ///
     /// # Errors
     /// As [`Rows::open`](super::Rows::open); [`TableError::OtherColumns`]: a file has other columns than
-    /// the first; [`TableError::NothingToMerge`]: no file has rows.
-    pub fn open(inputs: &[PathBuf]) -> Result<Merge, TableError> {
+    /// the first, and these may not be empty; [`TableError::NothingToMerge`]: no file has rows.
+    pub fn open(inputs: &[PathBuf], lacking: Lacking) -> Result<Merge, TableError> {
         let opened = inputs.iter().map(|path| Rows::open(path));
         let mut opened = opened.collect::<Result<Vec<_>, _>>()?;
         let mut has_rows = false;
@@ -56,15 +79,16 @@ impl Merge {
         }
         let inputs = opened;
         let with_columns = || inputs.iter().filter(|rows| !rows.header().is_empty());
-        let header = match with_columns().next() {
-            Some(first) => {
+        let mut header = StringRecord::new();
+        if let Some(first) = with_columns().next() {
+            if lacking == Lacking::OfEarlierFormats {
                 for rows in with_columns() {
                     same_columns(first, rows)?;
                 }
-                first.header().clone()
             }
-            None => StringRecord::new(),
-        };
+            let all = with_columns().flat_map(Rows::header).unique();
+            header = all.collect();
+        }
         Ok(Merge { inputs, header })
     }
 
@@ -78,6 +102,11 @@ impl Merge {
         let mut merged = Merged {
             rows: 0,
             torn: Vec::new(),
+            lacks: self
+                .inputs
+                .iter()
+                .filter_map(|rows| self.lacks(rows))
+                .collect(),
         };
         let runs: Vec<&RawValue> = self
             .inputs
@@ -94,8 +123,11 @@ impl Merge {
             let places = places(&self.header, rows.header());
             for row in rows.by_ref() {
                 let row = row?;
-                let text = places.iter().map(|&place| &row.text[place]).collect();
-                let row = Cells { text, ..row };
+                let cell = |place: &Option<usize>| place.map_or("", |place| &row.text[place]);
+                let text = places.iter().map(cell).collect();
+                // Rows of one file have the same fields.
+                let json = row.json.filter(|_| !places.contains(&None));
+                let row = Cells { text, json };
                 for sink in &mut sinks {
                     sink.row(&self.header, &row)?;
                 }
@@ -106,18 +138,35 @@ impl Merge {
         sinks.into_iter().try_for_each(Sink::finish)?;
         Ok(merged)
     }
+
+    fn lacks(&self, rows: &Rows) -> Option<Lacks> {
+        let own = rows.header();
+        let missing = self
+            .header
+            .iter()
+            .filter(|name| !own.iter().any(|it| it == *name));
+        let columns: Vec<String> = missing.map(|name| printable(name).into_owned()).collect();
+        (!own.is_empty() && !columns.is_empty()).then(|| Lacks {
+            path: rows.path().to_path_buf(),
+            columns,
+        })
+    }
 }
 
 /// Where each of the `wanted` columns is among the `actual` ones.
-fn places(wanted: &StringRecord, actual: &StringRecord) -> Vec<usize> {
+fn places(wanted: &StringRecord, actual: &StringRecord) -> Vec<Option<usize>> {
     let place = |name| actual.iter().position(|it| it == name);
-    wanted.iter().filter_map(place).collect()
+    wanted.iter().map(place).collect()
 }
 
 /// # Errors
-/// [`TableError::OtherColumns`]: the names that only one of the two has.
+/// [`TableError::OtherColumns`]: the names that only one of the two has, but for those of results in rows of this program, which
+/// files of another format lack.
 fn same_columns(first: &Rows, other: &Rows) -> Result<(), TableError> {
-    let lacks = |rows: &Rows, name: &str| !rows.header().iter().any(|it| it == name);
+    let are_own = first.is_own() && other.is_own();
+    let lacks = |rows: &Rows, name: &str| {
+        !(are_own && is_outcome(name)) && !rows.header().iter().any(|it| it == name)
+    };
     let only = |of: &Rows, other: &Rows, word: &str| -> Vec<String> {
         let names = of.header().iter().filter(|name| lacks(other, name));
         names
@@ -171,6 +220,16 @@ impl<'a> Sink<'a> {
             (Format::Json, None) => {
                 let json = RawValue::from_string(object(header, &row.text)?)?;
                 table::element(&json, self.rows, &self.head)
+            }
+            _ if is_own(header) => {
+                let cells = header.iter().zip(&row.text);
+                let cells: Vec<_> = cells.map(|(name, cell)| with_digits(name, cell)).collect();
+                table::row(
+                    header,
+                    cells.iter().map(AsRef::as_ref),
+                    self.format,
+                    self.rows,
+                )
             }
             _ => table::row(header, &row.text, self.format, self.rows),
         }

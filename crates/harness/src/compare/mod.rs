@@ -1,20 +1,22 @@
 //! Rows that were measured before: read, put into one file, and two runs side by side.
 
+mod counts;
 mod error;
 mod interval;
+mod launches;
 mod merge;
 mod rows;
 mod spread;
 mod table;
 
-use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
 pub use error::{NotComparable, TableError, Torn};
 use interval::{Interval, Intervals};
-pub use merge::{Merge, MergeOutput, Merged};
+use launches::{Launches, annotations};
+pub use merge::{Lacking, Lacks, Merge, MergeOutput, Merged};
 pub use rows::{Cells, Rows};
 pub use spread::{Spread, spreads};
 pub use table::Table;
@@ -26,21 +28,21 @@ use table::{Measured, Run};
 pub struct Change {
     /// The launch, for people.
     pub launch: String,
-    /// The same, whatever the order of a table's columns is.
+    /// The same as the table after has it, whatever the order of its columns is.
     #[serde(skip)]
     pub key: String,
     /// Median time before, of all runs.
     pub before_ms: f64,
     /// Median time after, of all runs.
     pub after_ms: f64,
-    /// How much more time it takes, percent; negative where it is faster.
+    /// How much more time it takes, percent; negative where it is faster. Of the emulator's launches how much more they do.
     pub percent: f64,
     /// Half of the width of the interval that covers the change 95 times in 100, percent, or the noise floor that an A/A
     /// run has found, whichever is more. `None` if there are too few samples for one.
     pub noise_percent: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why the verdict is [`Verdict::Unknown`].
+    /// Why the verdict is [`Verdict::Unknown`], or which counts changed.
     #[serde(serialize_with = "as_text")]
     pub reason: Option<Reason>,
     /// The flags of all rows of it.
@@ -73,7 +75,7 @@ impl Verdict {
     }
 }
 
-/// Why a launch cannot be judged.
+/// Why a launch cannot be judged, or what changed besides its time.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -91,6 +93,13 @@ pub enum Reason {
     },
     /// The rows have no samples, and the deviation of their means, outliers included, is too large.
     NoSamples,
+    /// The emulator's counts, by which its launches are judged, are others.
+    Counts {
+        /// Those that changed by more than the tolerance: name, before, after.
+        changed: Vec<(&'static str, f64, f64)>,
+    },
+    /// The emulator's counts differ from run to run, as those of launches that wait for each other do.
+    CountsVary,
     /// The times differ as the clock does.
     Clock {
         /// The clock before, MHz.
@@ -115,6 +124,14 @@ impl fmt::Display for Reason {
             Reason::NoSamples => {
                 formatter.write_str("the rows keep no samples, and their deviation is too large")
             }
+            Reason::Counts { changed } => {
+                let texts: Vec<String> = changed
+                    .iter()
+                    .map(|(name, before, after)| format!("{before} to {after} {name}"))
+                    .collect();
+                formatter.write_str(&texts.join(", "))
+            }
+            Reason::CountsVary => formatter.write_str("its counts differ from run to run"),
             Reason::Clock { before, after } => {
                 write!(
                     formatter,
@@ -130,12 +147,14 @@ fn as_text<S: Serializer>(reason: &Option<Reason>, serializer: S) -> Result<S::O
 }
 
 /// The rules by which a difference counts as a change.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     /// Changes up to this are none, percent.
     pub tolerance_percent: f64,
     /// Which devices the rows may be of.
     pub devices: Devices,
+    /// Columns that say nothing of the launch, such as notes.
+    pub ignored: Vec<String>,
 }
 
 /// Which devices the rows of a comparison may be of.
@@ -153,6 +172,7 @@ impl Rules {
         Rules {
             tolerance_percent: percent,
             devices: Devices::Same,
+            ignored: Vec::new(),
         }
     }
 }
@@ -170,53 +190,27 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
-/// The rows of each launch, in the order in which the launches first occur.
-struct Launches<'a> {
-    order: Vec<&'a str>,
-    rows: HashMap<&'a str, Vec<&'a Measured>>,
-}
-
-impl<'a> Launches<'a> {
-    fn of(table: &'a Table) -> Launches<'a> {
-        let (mut order, mut rows) = (Vec::new(), HashMap::<&str, Vec<&Measured>>::new());
-        for row in &table.rows {
-            let same = rows.entry(row.key.as_str()).or_default();
-            if same.is_empty() {
-                order.push(row.key.as_str());
-            }
-            same.push(row);
-        }
-        Launches { order, rows }
-    }
-
-    /// The launches that the other table lacks, for people.
-    fn missing_in(&self, other: &Launches<'_>) -> Vec<String> {
-        let missing = self
-            .order
-            .iter()
-            .filter(|key| !other.rows.contains_key(**key));
-        missing
-            .map(|key| self.rows[*key][0].launch.clone())
-            .collect()
-    }
-}
-
 impl Comparison {
     /// Compares the rows of each launch; several rows of one are pooled, in whatever order they stand.
     ///
     /// # Errors
     /// [`NotComparable::Devices`]: the rows are of different devices, and the rules want the same;
-    /// [`NotComparable::NothingInCommon`]: no launch is in both.
-    pub fn of(before: &Table, after: &Table, rules: Rules) -> Result<Comparison, NotComparable> {
+    /// [`NotComparable::Ignored`]: there is no such column to ignore, or it cannot be; [`NotComparable::NothingInCommon`]: no
+    /// launch is in both.
+    pub fn of(before: &Table, after: &Table, rules: &Rules) -> Result<Comparison, NotComparable> {
         if rules.devices == Devices::Same {
             error::same_devices(before, after)?;
         }
-        let (old, new) = (Launches::of(before), Launches::of(after));
+        let ignored = annotations(before, after, &rules.ignored)?;
+        let (old, new) = (
+            Launches::of(before, &ignored),
+            Launches::of(after, &ignored),
+        );
         let mut intervals = Intervals::default();
         let both = old
             .order
             .iter()
-            .filter_map(|key| Some((&old.rows[key], new.rows.get(key)?)));
+            .filter_map(|key| Some((&old.rows[&**key], new.rows.get(&**key)?)));
         let changes: Vec<Change> = both
             .map(|(before, after)| Change::of(before, after, rules, &mut intervals))
             .collect();
@@ -227,7 +221,11 @@ impl Comparison {
             changes,
             only_before: old.missing_in(&new),
             only_after: new.missing_in(&old),
-            notes: before.facts.differences(&after.facts),
+            notes: ignored
+                .notes
+                .into_iter()
+                .chain(before.facts.differences(&after.facts))
+                .collect(),
         })
     }
 
@@ -243,7 +241,7 @@ impl Change {
     fn of(
         before: &[&Measured],
         after: &[&Measured],
-        rules: Rules,
+        rules: &Rules,
         intervals: &mut Intervals,
     ) -> Change {
         let runs =
@@ -253,25 +251,41 @@ impl Change {
         let floor = rows()
             .map(|row| row.noise_floor_percent)
             .fold(0.0, f64::max);
-        let interval = intervals.of(&old, &new);
-        let margin = (rules.tolerance_percent.max(floor) / 100.0).ln_1p();
-        let (verdict, reason) = verdict(interval, margin, &old, &new);
         let (before_ms, after_ms) = (median(&old), median(&new));
+        let judged = counts::judged(&old, &new, rules.tolerance_percent).unwrap_or_else(|| {
+            let interval = intervals.of(&old, &new);
+            let margin = (rules.tolerance_percent.max(floor) / 100.0).ln_1p();
+            let (verdict, reason) = verdict(interval, margin, &old, &new);
+            Judged {
+                percent: 100.0 * (after_ms / before_ms - 1.0),
+                noise_percent: interval.map(|interval| interval.half_percent().max(floor)),
+                verdict,
+                reason,
+            }
+        });
         let mut flags: Vec<String> = rows().flat_map(|row| row.flags.clone()).collect();
         flags.sort();
         flags.dedup();
         Change {
             launch: before[0].launch.clone(),
-            key: before[0].key.clone(),
+            key: after[0].key.clone(),
             before_ms,
             after_ms,
-            percent: 100.0 * (after_ms / before_ms - 1.0),
-            noise_percent: interval.map(|interval| interval.half_percent().max(floor)),
-            verdict,
-            reason,
+            percent: judged.percent,
+            noise_percent: judged.noise_percent,
+            verdict: judged.verdict,
+            reason: judged.reason,
             flags,
         }
     }
+}
+
+/// A verdict with its figures, as a [`Change`] has them.
+struct Judged {
+    percent: f64,
+    noise_percent: Option<f64>,
+    verdict: Verdict,
+    reason: Option<Reason>,
 }
 
 /// Judges by where the interval lies; `margin` is the logarithm of the least ratio that counts.

@@ -16,7 +16,9 @@ use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
 use crate::driver::{Limited, printable};
-use crate::table::{Column, MAX_ROWS_BYTES, Rule, columns};
+use crate::table::{
+    Column, FORMAT, MAX_ROWS_BYTES, Rule, columns, foreign, has_lists, json_that_is_no,
+};
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
 /// [`torn`](Rows::torn) then says so.
@@ -25,6 +27,8 @@ pub struct Rows {
     header: StringRecord,
     /// The places of the columns that have a rule.
     ruled: Vec<(usize, &'static str, Rule)>,
+    /// The place of the column with the format's version.
+    format: Option<usize>,
     source: Source,
     /// The next row, where it was asked whether there is one.
     ahead: Option<Cells>,
@@ -92,13 +96,22 @@ impl Rows {
                 io::ErrorKind::InvalidData,
                 "it is not text",
             ))),
-            Some(b'{') => Rows::json(serde_json::from_reader(input), path),
-            Some(b'[') => {
-                let document = serde_json::from_reader(input).map(|rows| Document {
+            Some(first @ (b'{' | b'[')) => {
+                let mut text = Vec::new();
+                input.read_to_end(&mut text).map_err(failed)?;
+                let rows = |rows| Document {
                     rows,
                     ..Document::default()
+                };
+                let document = match first {
+                    b'{' => serde_json::from_slice(&text),
+                    _ => serde_json::from_slice(&text).map(rows),
+                };
+                let document = document.map_err(|error| TableError::Json {
+                    path: path.to_path_buf(),
+                    error: json_that_is_no("rows", &text, &error),
                 });
-                Rows::json(document, path)
+                Rows::json(document?, path)
             }
             Some(_) => {
                 let opened = CsvRows::open(input);
@@ -108,14 +121,14 @@ impl Rows {
         }
     }
 
-    fn json(document: serde_json::Result<Document>, path: &Path) -> Result<Rows, TableError> {
+    fn json(document: Document, path: &Path) -> Result<Rows, TableError> {
         let Document {
             run,
             mut runs,
             rows,
-        } = document.map_err(|error| not_json(path, &error))?;
+        } = document;
         runs.extend(run);
-        let first = rows.first().map(|row| fields(row, path)).transpose()?;
+        let first = rows.first().map(|row| fields(row, 1, path)).transpose()?;
         let names = first.iter().flatten().map(|(name, _)| name.as_str());
         let header = names.collect();
         Rows::new(path, header, Source::Json(rows.into_iter()), runs)
@@ -127,7 +140,14 @@ impl Rows {
         source: Source,
         runs: Vec<Box<RawValue>>,
     ) -> Result<Rows, TableError> {
+        if let Some(kind) = foreign(header.iter())
+            && !is_own(&header)
+        {
+            let path = path.to_path_buf();
+            return Err(TableError::Foreign { path, kind });
+        }
         named_once(&header, path)?;
+        let format = header.iter().position(|name| name == "format");
         let place = |column: &'static Column| {
             let place = header.iter().position(|it| it == column.name)?;
             Some((place, column.name, column.rule))
@@ -140,12 +160,18 @@ impl Rows {
                 .filter_map(place)
                 .collect(),
             header,
+            format,
             source,
             ahead: None,
             count: 0,
             torn: None,
             runs,
         })
+    }
+
+    /// Whether they are rows of a roofline or an occupancy study.
+    pub(super) fn is_own(&self) -> bool {
+        is_own(&self.header)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -202,13 +228,21 @@ impl Rows {
                 expected: self.header.len(),
             });
         }
+        let version = self.format.and_then(|place| cells.text[place].parse().ok());
+        if version.is_some_and(|version: u32| version > FORMAT) {
+            return Err(TableError::Newer {
+                path: self.path.clone(),
+                row: self.count,
+                version: cells.text[self.format.unwrap_or_default()].to_owned(),
+            });
+        }
         for &(place, column, rule) in &self.ruled {
             let cell = &cells.text[place];
             if !cell.is_empty() && !rule.allows(cell) {
                 return Err(TableError::Value {
                     path: self.path.clone(),
                     row: self.count,
-                    column,
+                    column: column.to_owned(),
                     cell: cell.to_owned(),
                     wanted: rule.wanted(),
                 });
@@ -246,7 +280,7 @@ impl Source {
                 let Some(row) = rows.next() else {
                     return Ok(Step::End);
                 };
-                let text = of_columns(&fields(&row, path)?, header);
+                let text = of_columns(&fields(&row, number, path)?, header);
                 let text = text.map_err(|difference| TableError::Fields {
                     path: path.to_path_buf(),
                     row: number,
@@ -338,6 +372,12 @@ fn encoding(first: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether the columns are those of rows of this program, whatever else is beside them.
+pub(super) fn is_own(header: &StringRecord) -> bool {
+    let has = |wanted: &str| header.iter().any(|name| name == wanted);
+    has("kernel") && has("median_ms")
+}
+
 /// Fails where cells could not be found by their column's name: a name occurs twice, or is empty.
 fn named_once(header: &StringRecord, path: &Path) -> Result<(), TableError> {
     if let [only] = header.iter().collect::<Vec<_>>()[..]
@@ -399,14 +439,26 @@ impl<'de> Deserialize<'de> for Fields {
 
 /// The columns of a row with their cells' text, as in the CSV: names in a list are words of a cell, an
 /// object's fields are columns of their own, and of lists of numbers the samples are one, as words.
-fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableError> {
-    let Fields(fields) = serde_json::from_str(row.get()).map_err(|error| not_json(path, &error))?;
+fn fields(json: &RawValue, row: usize, path: &Path) -> Result<Vec<(String, String)>, TableError> {
+    let Fields(fields) = serde_json::from_str(json.get()).map_err(|_| TableError::NoObject {
+        path: path.to_path_buf(),
+        row,
+    })?;
     let mut cells = Vec::with_capacity(fields.len());
     for (name, value) in fields {
         match value {
             Value::Null => cells.push((name, String::new())),
             Value::String(text) => cells.push((name, text)),
             Value::Bool(_) | Value::Number(_) => cells.push((name, value.to_string())),
+            Value::Array(_) if has_lists(&name) == Some(false) => {
+                return Err(TableError::Value {
+                    path: path.to_path_buf(),
+                    row,
+                    column: name,
+                    cell: printable(&value.to_string()).into_owned(),
+                    wanted: "one value, not a list",
+                });
+            }
             Value::Array(values) => {
                 let word = |value: &Value| match value {
                     Value::String(text) => Some(text.clone()),
@@ -452,11 +504,4 @@ fn of_columns(fields: &[(String, String)], header: &StringRecord) -> Result<Stri
         true => "one of them twice".to_owned(),
         false => difference.join(", "),
     })
-}
-
-fn not_json(path: &Path, error: &serde_json::Error) -> TableError {
-    TableError::Json {
-        path: path.to_path_buf(),
-        error: printable(&error.to_string()).into_owned(),
-    }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Rows, TableError};
-use crate::driver::printable;
+use crate::driver::{DeviceProperties, printable};
 use crate::table::{Row, is_outcome};
 
 /// Samples of a row that does not say how many: what `--runs` is by default.
@@ -28,7 +28,8 @@ pub struct Table {
 pub(super) struct Measured {
     /// The launch, for people.
     pub(super) launch: String,
-    /// The launch's columns in a fixed order, a line each: cells have no ends of lines.
+    /// The launch's columns in a fixed order, a line each, with a tab behind the name: neither names nor cells have ends of lines
+    /// or tabs.
     pub(super) key: String,
     pub(super) device: Option<String>,
     pub(super) run: Run,
@@ -47,6 +48,21 @@ pub(super) struct Run {
     /// The samples, where the row keeps them.
     pub(super) samples_ms: Vec<f64>,
     pub(super) clock_mhz: Option<f64>,
+    /// What the emulator has counted, where it ran the launch: its time is the host's.
+    pub(super) counts: Option<Counts>,
+}
+
+/// What the emulator has counted of a launch: the same in each run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counts {
+    pub(super) instructions: f64,
+    pub(super) sectors: f64,
+    pub(super) conflicts: f64,
+}
+
+/// The column that a line of a key is of.
+pub(super) fn column(part: &str) -> &str {
+    part.split('\t').next().unwrap_or_default()
 }
 
 impl Table {
@@ -118,6 +134,8 @@ struct Columns {
     samples: Option<usize>,
     samples_ms: Option<usize>,
     clock_mhz: Option<usize>,
+    /// Instructions, sectors and conflicts, if all were counted.
+    counts: Option<[usize; 3]>,
     noise_floor_percent: Option<usize>,
     flags: Option<usize>,
 }
@@ -138,6 +156,7 @@ impl Columns {
             samples: place("samples"),
             samples_ms: place("samples_ms"),
             clock_mhz: place("clock_mhz"),
+            counts: counts(&place),
             noise_floor_percent: place("noise_floor_percent"),
             flags: place("flags"),
         }
@@ -154,13 +173,17 @@ impl Columns {
                 path: path.to_path_buf(),
                 column,
             })?;
-            row[place].parse().map_err(|_| TableError::Value {
-                path: path.to_path_buf(),
-                row: number,
-                column,
-                cell: row[place].to_owned(),
-                wanted: "a number",
-            })
+            match &row[place] {
+                // Samples of no time.
+                "" => Ok(f64::NAN),
+                cell => cell.parse().map_err(|_| TableError::Value {
+                    path: path.to_path_buf(),
+                    row: number,
+                    column: column.to_owned(),
+                    cell: cell.to_owned(),
+                    wanted: "a number",
+                }),
+            }
         };
         let optional = |place: Option<usize>| row.get(place?)?.parse().ok();
         let text = |place: Option<usize>| {
@@ -181,12 +204,31 @@ impl Columns {
                 median_ms,
                 mean_ms: optional(self.mean_ms).unwrap_or(median_ms),
                 rms_percent: needed(self.rms_percent, "rms_percent")?,
-                samples: optional(self.samples).unwrap_or(SAMPLES),
+                samples: match f64::is_nan(median_ms) {
+                    true => 0.0,
+                    false => optional(self.samples).unwrap_or(SAMPLES),
+                },
                 samples_ms,
                 clock_mhz: optional(self.clock_mhz),
+                counts: self.counts(row),
             },
             noise_floor_percent: optional(self.noise_floor_percent).unwrap_or(0.0),
             flags: flags.split_whitespace().map(str::to_owned).collect(),
+        })
+    }
+
+    /// What the emulator has counted of its own launch: beside a GPU's time stand counts of another device.
+    fn counts(&self, row: &StringRecord) -> Option<Counts> {
+        let count = |place: usize| row[place].parse().ok();
+        let [instructions, sectors, conflicts] = self.counts?;
+        let device = &row[self.device?];
+        device
+            .starts_with(DeviceProperties::EMULATOR)
+            .then_some(())?;
+        Some(Counts {
+            instructions: count(instructions)?,
+            sectors: count(sectors)?,
+            conflicts: count(conflicts)?,
         })
     }
 
@@ -199,7 +241,7 @@ impl Columns {
             time.ok_or_else(|| TableError::Value {
                 path: path.to_path_buf(),
                 row: number,
-                column: "samples_ms",
+                column: "samples_ms".to_owned(),
                 cell: word.to_owned(),
                 wanted: "finite numbers above 0",
             })
@@ -211,10 +253,13 @@ impl Columns {
     fn launch(&self, row: &StringRecord) -> (String, String) {
         let named = self.launch.iter().map(|(name, place)| (name, &row[*place]));
         let known = named.filter(|(_, cell)| !cell.is_empty());
-        let mut parts: Vec<String> = known
-            .map(|(name, cell)| format!("{name} {}", typed(cell)))
+        let mut sorted: Vec<String> = known
+            .map(|(name, cell)| format!("{}\t{}", printable(name), typed(cell)))
             .collect();
-        let mut sorted = parts.clone();
+        let mut parts: Vec<String> = sorted
+            .iter()
+            .map(|part| part.replacen('\t', " ", 1))
+            .collect();
         sorted.sort();
         let is_named = |part: &String| part.starts_with("kernel ") || part.starts_with("dtype ");
         if parts.first().is_some_and(|first| !is_named(first)) {
@@ -223,6 +268,15 @@ impl Columns {
         parts.sort_by_key(|part| !is_named(part));
         (parts.join(", "), sorted.join("\n"))
     }
+}
+
+/// The places of the counts.
+fn counts(place: &impl Fn(&str) -> Option<usize>) -> Option<[usize; 3]> {
+    Some([
+        place("counted_instructions")?,
+        place("counted_sectors")?,
+        place("counted_conflicts")?,
+    ])
 }
 
 /// Returns a cell's value as text: the same number is the same text, and no text has an end of a line.

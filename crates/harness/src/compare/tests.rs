@@ -21,6 +21,7 @@ pub(super) fn row(launch: &str, samples_ms: &[f64]) -> Measured {
             samples: count,
             samples_ms: samples_ms.to_vec(),
             clock_mhz: None,
+            counts: None,
         },
         noise_floor_percent: 0.0,
         flags: Vec::new(),
@@ -43,7 +44,7 @@ fn around(ms: f64) -> Vec<f64> {
 fn one(before: &[Measured], after: &[Measured]) -> Change {
     let (before, after) = (table(before.to_vec()), table(after.to_vec()));
     let comparison =
-        Comparison::of(&before, &after, Rules::tolerating(3.0)).expect("rows in common");
+        Comparison::of(&before, &after, &Rules::tolerating(3.0)).expect("rows in common");
     comparison.changes.into_iter().next().expect("a launch")
 }
 
@@ -117,7 +118,7 @@ fn repeated_launches_are_pooled_in_any_order() {
     let before = table(vec![fast.clone(), other.clone(), slow.clone()]);
     let after = table(vec![slow.clone(), fast.clone(), other]);
     let comparison =
-        Comparison::of(&before, &after, Rules::tolerating(3.0)).expect("rows in common");
+        Comparison::of(&before, &after, &Rules::tolerating(3.0)).expect("rows in common");
     assert_eq!(comparison.changes.len(), 2);
     assert_eq!(
         comparison
@@ -158,27 +159,128 @@ fn a_change_that_the_clock_explains_is_unknown() {
 
 #[test]
 fn other_devices_are_refused_and_nothing_in_common_names_the_column() {
-    let own = row("kernel copy\nn 1024", &around(1.0));
+    let own = row("kernel\tcopy\nn\t1024", &around(1.0));
     let other = Measured {
         device: Some("NVIDIA A100".to_owned()),
         ..own.clone()
     };
     let (before, after) = (table(vec![own.clone()]), table(vec![other]));
     let rules = Rules::tolerating(3.0);
-    let refused = Comparison::of(&before, &after, rules).expect_err("two devices");
+    let refused = Comparison::of(&before, &after, &rules).expect_err("two devices");
     assert!(
         matches!(refused, NotComparable::Devices { .. }),
         "{refused}"
     );
     let rules = Rules {
         devices: Devices::Any,
-        ..rules
+        ..Rules::tolerating(3.0)
     };
-    assert!(Comparison::of(&before, &after, rules).is_ok());
-    let longer = table(vec![row("kernel copy\nn 2048", &around(1.0))]);
-    let refused = Comparison::of(&before, &longer, rules).expect_err("another n");
+    assert!(Comparison::of(&before, &after, &rules).is_ok());
+    let longer = table(vec![row("kernel\tcopy\nn\t2048", &around(1.0))]);
+    let refused = Comparison::of(&before, &longer, &rules).expect_err("another n");
     assert!(
         refused.to_string().contains("the nearest after has n 2048"),
         "{refused}"
     );
+}
+
+/// On the emulator the times are the host's, and its counts decide.
+#[test]
+fn emulated_launches_are_judged_by_their_counts() {
+    let counted = |ms: f64, [instructions, sectors, conflicts]: [f64; 3]| {
+        let mut row = row("a", &around(ms));
+        row.run.counts = Some(table::Counts {
+            instructions,
+            sectors,
+            conflicts,
+        });
+        row
+    };
+    let before = counted(1.0, [1000.0, 100.0, 0.0]);
+    let verdict = |after| {
+        let change = one(std::slice::from_ref(&before), &[after]);
+        (change.verdict, change.reason.map(|it| it.to_string()))
+    };
+    // Ten times as long, and nothing else was done.
+    assert_eq!(
+        verdict(counted(10.0, [1000.0, 100.0, 0.0])),
+        (Verdict::Same, None)
+    );
+    assert_eq!(
+        verdict(counted(1.0, [1020.0, 102.0, 20.0])).0,
+        Verdict::Same
+    );
+    assert_eq!(
+        verdict(counted(1.0, [1050.0, 100.0, 0.0])),
+        (
+            Verdict::Slower,
+            Some("1000 to 1050 instructions".to_owned())
+        )
+    );
+    assert_eq!(
+        verdict(counted(1.0, [1000.0, 400.0, 500.0])),
+        (
+            Verdict::Slower,
+            Some("100 to 400 sectors, 0 to 500 bank conflicts".to_owned())
+        )
+    );
+    assert_eq!(
+        verdict(counted(1.0, [500.0, 100.0, 0.0])).0,
+        Verdict::Faster
+    );
+    // Runs whose counts differ say that a difference is no change.
+    let varying = [before.clone(), counted(1.0, [1500.0, 100.0, 0.0])];
+    assert_eq!(one(&varying, &varying).reason, Some(Reason::CountsVary));
+    // Rows from before there were counts have their times.
+    assert_eq!(
+        one(&[row("a", &around(1.0))], &[counted(2.0, [1.0, 1.0, 0.0])]).verdict,
+        Verdict::Slower
+    );
+}
+
+#[test]
+fn notes_are_no_part_of_a_launch() {
+    let named = |key: &str| Measured {
+        key: key.to_owned(),
+        ..row(key, &around(1.0))
+    };
+    let before = table(vec![
+        named("k\t1\nkernel\tcopy"),
+        named("k\t2\nkernel\tcopy"),
+    ]);
+    let noted = table(vec![
+        named("host\tb\nk\t1\nkernel\tcopy"),
+        named("host\tc\nk\t2\nkernel\tcopy"),
+    ]);
+    let rules = Rules::tolerating(3.0);
+    let comparison = Comparison::of(&before, &noted, &rules).expect("rows in common");
+    assert_eq!(comparison.changes.len(), 2);
+    assert_eq!(
+        comparison.notes,
+        ["only after: host, which no launches differ in"]
+    );
+    // An axis that tells launches apart is none, and neither is a column that this program writes.
+    let axis = table(vec![
+        named("k\t1\nkernel\tcopy\nwide\t1"),
+        named("k\t1\nkernel\tcopy\nwide\t2"),
+    ]);
+    assert!(Comparison::of(&before, &axis, &rules).is_err());
+    let limited = table(vec![named("k\t1\nkernel\tcopy\nmax_registers\t32")]);
+    assert!(Comparison::of(&before, &limited, &rules).is_err());
+    // Where both have notes, they are named.
+    let other = table(vec![named("host\ta\nk\t1\nkernel\tcopy")]);
+    assert!(Comparison::of(&other, &noted, &rules).is_err());
+    let ignoring = |name: &str| Rules {
+        ignored: vec![name.to_owned()],
+        ..rules.clone()
+    };
+    let comparison = Comparison::of(&other, &noted, &ignoring("host")).expect("rows in common");
+    assert_eq!(comparison.changes.len(), 1);
+    for name in ["kernel", "gflops", "nothing"] {
+        let refused = Comparison::of(&other, &noted, &ignoring(name)).expect_err("no such column");
+        assert!(
+            matches!(refused, NotComparable::Ignored { .. }),
+            "{refused}"
+        );
+    }
 }

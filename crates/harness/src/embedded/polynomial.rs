@@ -206,8 +206,14 @@ fn input<T: Element>(x: f64, k: u32) -> Result<(T, f64), PointError> {
     let result = sum_of_powers(number.abs(), k);
     if result.is_nan() || result > T::GREATEST {
         let dtype = T::NAME;
+        let about = match result.is_finite() {
+            true => format!(", about {result:e},"),
+            false => String::new(),
+        };
         return Err(format!(
-            "x = {x:e}, k = {k}: the result, about {result:e}, is more than {dtype} holds"
+            "--x {x}, --k {k}: the result{about} is more than the {:e} that {dtype} holds; choose --x nearer to 1, or a \
+             smaller --k",
+            T::GREATEST
         )
         .into());
     }

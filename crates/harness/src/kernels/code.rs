@@ -12,21 +12,104 @@ use cuda_builder::resources::Report;
 use super::{KernelsError, names, not_embedded};
 use crate::driver::{ComputeCapability, Embedded, target_of};
 
-/// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
+/// The PTX of a module whose only entry is `name`: of `arch`, or of the newest embedded architecture.
 ///
 /// # Errors
 /// [`KernelsError::NotEmbedded`]: there is no PTX for the architecture; [`KernelsError::NoKernel`]: it has
 /// no such entry.
-pub fn ptx<'a>(
-    library: &[Embedded<'a>],
+pub fn ptx(
+    library: &[Embedded<'_>],
     arch: Option<u32>,
     name: &str,
-) -> Result<&'a str, KernelsError> {
+) -> Result<String, KernelsError> {
     let (_, ptx) = module(library, arch)?;
-    entries(ptx)
-        .find(|(entry, _)| *entry == name)
-        .map(|(_, text)| text)
-        .ok_or_else(|| KernelsError::unknown(name, &names(library)))
+    match entries(ptx).any(|(entry, _)| entry == name) {
+        true => Ok(module_of(ptx, name)),
+        false => Err(KernelsError::unknown(name, &names(library))),
+    }
+}
+
+/// The module without its other entries, and without the variables and functions that only those name.
+fn module_of(ptx: &str, name: &str) -> String {
+    let mut rest = ptx.to_owned();
+    for (_, text) in entries(ptx).filter(|(entry, _)| *entry != name) {
+        rest = rest.replacen(text, "", 1);
+    }
+    // What is gone may have been all that names another.
+    loop {
+        let unnamed = declarations(&rest).find(|it| !is_named(&rest, it));
+        let Some(range) = unnamed.map(|it| it.range) else {
+            break;
+        };
+        rest.replace_range(range, "");
+    }
+    let mut lines: Vec<&str> = rest.lines().collect();
+    lines.dedup_by(|next, line| next.trim().is_empty() && line.trim().is_empty());
+    lines.join("\n")
+}
+
+/// A variable or a function of a module.
+struct Declaration {
+    name: String,
+    range: std::ops::Range<usize>,
+}
+
+/// Those that stand at the start of a line, each to its end.
+fn declarations(ptx: &str) -> impl Iterator<Item = Declaration> {
+    const KINDS: [&str; 6] = [
+        ".global",
+        ".const",
+        ".shared",
+        ".func",
+        ".visible .func",
+        ".visible .global",
+    ];
+    let starts = ptx.match_indices('\n').map(|(at, _)| at + 1);
+    starts.filter_map(move |start| {
+        let text = &ptx[start..];
+        KINDS.iter().find(|kind| text.starts_with(**kind))?;
+        let is_function = text.lines().next()?.contains(".func");
+        let end = match is_function {
+            true => text.find("\n}")? + "\n}".len(),
+            false => text.find(';')? + 1,
+        };
+        let name = declared(&text[..end], is_function)?;
+        Some(Declaration {
+            name: name.to_owned(),
+            range: start..start + end,
+        })
+    })
+}
+
+/// The name that a declaration gives: before the bracket or the value of a variable, and of a function before its parameters.
+fn declared(text: &str, is_function: bool) -> Option<&str> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_$%".contains(letter);
+    let head = match is_function {
+        // What it returns stands in brackets before its name.
+        true => {
+            let after = text.split_once(".func")?.1.trim_start();
+            match after.strip_prefix('(') {
+                Some(returned) => returned.split_once(')')?.1.trim_start(),
+                None => after,
+            }
+            .split('(')
+            .next()?
+        }
+        false => text.split(['[', '=', ';']).next()?,
+    };
+    let name = head.trim_end().rsplit(|letter| !is_part(letter)).next()?;
+    (!name.is_empty()).then_some(name)
+}
+
+/// Whether a declaration's name stands anywhere but in it.
+fn is_named(ptx: &str, declaration: &Declaration) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_$%".contains(letter);
+    let mut places = ptx.match_indices(&declaration.name);
+    places.any(|(at, found)| {
+        let before = ptx[..at].chars().next_back().is_some_and(is_part);
+        let after = ptx[at + found.len()..].chars().next().is_some_and(is_part);
+        !before && !after && !declaration.range.contains(&at)
+    })
 }
 
 /// The machine code of the entry `name`, as `ptxas` and `nvdisasm` make it here and now: of `arch`,
@@ -225,7 +308,7 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Kerne
 
 #[cfg(test)]
 mod tests {
-    use super::{complaint, entries, section};
+    use super::{complaint, entries, module_of, section};
 
     #[test]
     fn what_ptxas_says_is_told_without_its_temporary_file() {
@@ -264,6 +347,50 @@ mod tests {
         assert_eq!(found[0].0, "one");
         assert!(found[0].1.ends_with("\tret;\n\n}"), "{}", found[0].1);
         assert_eq!(found[1], ("two", ".visible .entry two()\n{\n}"));
+    }
+
+    #[test]
+    fn a_module_of_one_entry_has_what_that_names_and_nothing_else() {
+        let ptx = "\
+.version 7.8
+.target sm_70
+.address_size 64
+.global .align 4 .b8 used[4] = {1, 2, 3, 4};
+.global .align 4 .b8 used_by_other[4];
+.const .align 4 .u32 by_helper;
+.func  (.param .b32 func_retval0) helper(
+\t.param .b32 a
+)
+{
+\tld.const.u32 %r1, [by_helper];
+}
+.func other_helper()
+{
+}
+.visible .entry one()
+{
+\tmov.u64 %rd1, used;
+\tcall.uni (retval0), helper, (param0);
+}
+.visible .entry two()
+{
+\tmov.u64 %rd1, used_by_other;
+\tcall.uni other_helper;
+}
+";
+        let one = module_of(ptx, "one");
+        for kept in [
+            ".version 7.8",
+            "used[4]",
+            "by_helper;",
+            "helper(",
+            ".entry one",
+        ] {
+            assert!(one.contains(kept), "{kept}: {one}");
+        }
+        for gone in ["two", "used_by_other", "other_helper"] {
+            assert!(!one.contains(gone), "{gone}: {one}");
+        }
     }
 
     #[test]

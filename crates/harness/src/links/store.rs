@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{LinkQuantity, LinkRow, LinksFileError};
 use crate::driver::read_whole;
 use crate::model::BytesPerSec;
-use crate::table::MAX_ROWS_BYTES;
+use crate::table::{MAX_ROWS_BYTES, json_that_is_no};
 
 /// What a link gives to kernels at most: a roof beside that of memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +31,8 @@ pub fn load_links(path: &Path, device: &str) -> Result<LinkRoof, LinksFileError>
         path: path.to_path_buf(),
         error,
     };
-    let rows: Vec<LinkRow> =
-        serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
+    let rows: Vec<LinkRow> = serde_json::from_slice(&text)
+        .map_err(|error| malformed(json_that_is_no("links", &text, &error)))?;
     let is_rate = |value: f64| value.is_finite() && value > 0.0;
     if let Some(row) = rows
         .iter()

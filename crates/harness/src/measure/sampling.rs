@@ -91,6 +91,36 @@ pub struct Samples {
     pub conditions: Conditions,
 }
 
+impl Samples {
+    /// The times that there are: a clock that does not advance, or goes back, gives none.
+    pub(crate) fn timed(&self) -> Vec<f64> {
+        let times = self.ms.iter().copied();
+        times.filter(|ms| is_time(*ms)).collect()
+    }
+
+    /// The clocks of the same samples.
+    pub(crate) fn clocks_of_timed(&self) -> Vec<Option<f64>> {
+        let all = self.ms.iter().zip(&self.clock_hz);
+        all.filter(|(ms, _)| is_time(**ms))
+            .map(|(_, hz)| *hz)
+            .collect()
+    }
+
+    /// Whether a sample has no time.
+    pub(crate) fn lacks_times(&self) -> bool {
+        self.ms.iter().any(|ms| !is_time(*ms))
+    }
+
+    /// The statistics of the times, of which none is a number where there are none. `None` if there are no samples.
+    pub(crate) fn summary(&self) -> Option<Summary> {
+        Summary::of(&self.timed()).or_else(|| self.lacks_times().then_some(Summary::UNKNOWN))
+    }
+}
+
+fn is_time(ms: f64) -> bool {
+    ms > 0.0 && ms.is_finite()
+}
+
 /// Takes samples on one device.
 pub struct Sampler<'d> {
     device: &'d Device,

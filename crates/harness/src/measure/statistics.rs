@@ -36,6 +36,14 @@ pub fn outliers(samples: &[f64]) -> usize {
 }
 
 impl Summary {
+    /// Of samples that have no time.
+    pub(crate) const UNKNOWN: Summary = Summary {
+        mean: f64::NAN,
+        median: f64::NAN,
+        min: f64::NAN,
+        rms_percent: f64::NAN,
+    };
+
     /// The statistics of `samples`, or `None` if there are none.
     pub fn of(samples: &[f64]) -> Option<Summary> {
         if samples.is_empty() {

@@ -80,6 +80,15 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// Of all instructions of launches.
+    pub(crate) fn of_launches(counts: &[Counts]) -> Sums {
+        let all = counts.iter().flat_map(|it| &it.instructions);
+        all.fold(Sums::default(), |mut sums, counted| {
+            sums += Sums::of(counted);
+            sums
+        })
+    }
+
     /// Of one instruction.
     pub(super) fn of(counted: &Counted) -> Sums {
         let of = |class, count| if counted.class == class { count } else { 0 };

@@ -91,10 +91,9 @@ pub struct BufferRow {
 
 impl Totals {
     pub(super) fn new(counts: &Counts) -> Totals {
-        let mut sums = Sums::default();
+        let sums = Sums::of_launches(std::slice::from_ref(counts));
         let (mut lanes, mut branches) = (0, 0);
         for counted in &counts.instructions {
-            sums += Sums::of(counted);
             lanes += counted.lanes;
             branches += counted.branch.map_or(0, |_| counted.warps);
         }

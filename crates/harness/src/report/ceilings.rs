@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Cell, Row};
-use crate::ceilings::{Ceiling, Ceilings, Unit};
+use crate::ceilings::{Busy, Ceiling, Ceilings, IMPLAUSIBLE, PLAUSIBLE_PERCENT, Unit};
 use crate::table::{self, Look, Width, cell, known, number};
 
 /// `value` and `datasheet` are in `unit`.
@@ -21,6 +21,8 @@ impl Row for Ceiling {
             number("rms_percent", self.rms_percent),
             cell("variant", &self.variant),
             cell("device", &self.device),
+            cell("flags", flag(self.is_implausible())),
+            cell("format", table::FORMAT),
         ]
     }
 }
@@ -36,6 +38,7 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
         "MHz",
         "± %",
         "by",
+        "flags",
     ];
     let rows = ceilings.ceilings.iter().map(|row| {
         [
@@ -47,6 +50,7 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
             text(row.clock_hz, |value| format!("{:.0}", value / 1e6)),
             text(row.rms_percent, |value| format!("{value:.2}")),
             row.variant.clone(),
+            flag(row.is_implausible()).to_owned(),
         ]
     });
     let look = Look {
@@ -91,6 +95,7 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
             Unit::BytesPerSec.text(it.bytes_per_sec),
             format!("{:.0}", 100.0 * it.share),
             Unit::Seconds.text(it.latency),
+            flag(it.is_implausible()).to_owned(),
         ]
     });
     let look = Look {
@@ -104,13 +109,20 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
         "read",
         "% of ceiling",
         "latency",
+        "flags",
     ];
     let busy = table::text(header, busy, look);
-    let note = if ceilings.emulated {
-        "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n"
-    } else {
-        ""
-    };
+    let mut note = String::new();
+    if ceilings.emulated {
+        note += "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n";
+    }
+    let is_flagged = ceilings.ceilings.iter().any(Ceiling::is_implausible)
+        || ceilings.busy.iter().any(Busy::is_implausible);
+    if is_flagged {
+        note += &format!(
+            "{IMPLAUSIBLE}: more than {PLAUSIBLE_PERCENT:.0} % of the data sheet, or of the ceiling of what is read.\n"
+        );
+    }
     format!(
         "{}, n = {}\n{note}{table}\nRates of reading the same bytes again, by how many bytes a \
          multiprocessor reads in between.\n{sets}\nMemory under load: latency is what is in flight, divided by the \
@@ -126,6 +138,13 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
 pub fn ceilings_json(ceilings: &Ceilings, mut output: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut output, ceilings)?;
     writeln!(output)
+}
+
+fn flag(is_implausible: bool) -> &'static str {
+    match is_implausible {
+        true => IMPLAUSIBLE,
+        false => "",
+    }
 }
 
 fn unit(unit: Unit) -> &'static str {

@@ -22,9 +22,9 @@ pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
     let rows = changed.map(|change| {
         [
             change.launch.clone(),
-            format!("{:.4}", change.before_ms),
-            format!("{:.4}", change.after_ms),
-            format!("{:+.2} %", change.percent),
+            known(change.before_ms).map_or_else(String::new, |ms| format!("{ms:.4}")),
+            known(change.after_ms).map_or_else(String::new, |ms| format!("{ms:.4}")),
+            known(change.percent).map_or_else(String::new, |percent| format!("{percent:+.2} %")),
             change
                 .noise_percent
                 .map_or_else(String::new, |noise| format!("{noise:.2} %")),
@@ -68,6 +68,11 @@ pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
         0 => text,
         unknown => format!("{text}, {unknown} unknown"),
     }
+}
+
+/// A figure, unless a sample had no time.
+fn known(value: f64) -> Option<f64> {
+    Some(value).filter(|it| it.is_finite())
 }
 
 /// A table of how launches differ from GPU to GPU.

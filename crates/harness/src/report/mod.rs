@@ -29,7 +29,7 @@ pub use links::{LinksPicture, links_table};
 pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
 pub use plot::Paint;
-pub use rows::{RowText, row_text, rows_table};
+pub use rows::{RowText, file_row_text, row_text, rows_table};
 pub use run::RunFacts;
 pub use saved_chart::{SavedChart, SavedRow};
 pub use scaling_chart::{ScalingChart, ScalingRow};

@@ -1,6 +1,7 @@
 //! Occupancy, computed and measured, as text for people.
 
 use super::{Cell, Row, counted};
+use crate::driver::DeviceProperties;
 use crate::model::{OccupancyRow, Relief};
 use crate::sweep::occupancy::{OccupancyRecord, knees, reached};
 use crate::table::{self, Look, Width, cell, known, number};
@@ -101,10 +102,11 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         format!(", {percent:.1} % of the ceiling")
     });
     let in_flight = record.in_flight.map_or_else(String::new, |it| {
-        format!(
-            "  {:.0} {} in flight, {:.0} needed",
-            it.provided, it.unit, it.needed
-        )
+        let needed = match is_of_emulator(record) {
+            true => String::new(),
+            false => format!(", {:.0} needed", it.needed),
+        };
+        format!("  {:.0} {} in flight{needed}", it.provided, it.unit)
     });
     format!(
         "{}{}  block = {:4}  {:3.0} % occupancy: {} per multiprocessor{driver}, limited by \
@@ -127,8 +129,15 @@ pub fn study_text(record: &OccupancyRecord) -> String {
 /// How little occupancy is enough for each kernel, and whether Little's law says so.
 pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
     let knees = knees(records).into_iter().map(|it| it.to_string());
-    let reached = reached(records).into_iter().map(|it| it.to_string());
+    let of_gpus = reached(records).into_iter();
+    // The latency and the rate of an emulator's host are not those of the launch.
+    let of_gpus = of_gpus.filter(|_| !records.iter().any(is_of_emulator));
+    let reached = of_gpus.map(|it| it.to_string());
     knees.chain(reached).collect()
+}
+
+fn is_of_emulator(record: &OccupancyRecord) -> bool {
+    record.device.starts_with(DeviceProperties::EMULATOR)
 }
 
 /// These findings, and where model and driver differ.

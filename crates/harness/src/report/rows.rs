@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::{Format, Row, RunFacts};
-use crate::table::{self, Look, Width};
+use crate::table::{self, FORMAT, Look, Width};
 
 /// A row of a file that is written row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,47 @@ pub fn row_text<R: Serialize>(record: &R, format: Format, index: usize) -> io::R
         });
     }
     let (names, cells) = fields(record)?;
+    let cells: Vec<String> = cells.into_iter().map(known).collect();
     line(names.iter().map(String::as_str), &cells, format, index)
+}
+
+/// As [`row_text`], of a file that is kept: with the format's version in a last column.
+///
+/// # Errors
+/// As [`row_text`].
+pub fn file_row_text<R: Serialize>(
+    record: &R,
+    format: Format,
+    index: usize,
+) -> io::Result<RowText> {
+    if format == Format::Json {
+        let record = Versioned {
+            record,
+            format: FORMAT,
+        };
+        return row_text(&record, format, index);
+    }
+    let (mut names, cells) = fields(record)?;
+    let mut cells: Vec<String> = cells.into_iter().map(known).collect();
+    names.push("format".to_owned());
+    cells.push(FORMAT.to_string());
+    line(names.iter().map(String::as_str), &cells, format, index)
+}
+
+/// A row of JSON with the version of its format.
+#[derive(Serialize)]
+struct Versioned<'r, R> {
+    #[serde(flatten)]
+    record: &'r R,
+    format: u32,
+}
+
+/// A cell, empty for what is no number, as what a time of 0 gives.
+fn known(cell: String) -> String {
+    match cell.as_str() {
+        "NaN" | "inf" | "-inf" => String::new(),
+        _ => cell,
+    }
 }
 
 fn line<'a>(
@@ -87,6 +127,7 @@ pub fn rows_table<R: Serialize>(rows: &[R], width: Width) -> io::Result<String> 
         _ => true,
     };
     let shown: Vec<usize> = (0..names.len()).filter(is_shown).collect();
+    let (shown, above) = varying(shown, &names, &cells, width);
     let is_number = |text: &str| text.is_empty() || text.parse::<f64>().is_ok();
     let numbers = shown.iter();
     let numbers: Vec<bool> = numbers
@@ -110,7 +151,48 @@ pub fn rows_table<R: Serialize>(rows: &[R], width: Width) -> io::Result<String> 
         ],
     };
     let header = shown.iter().map(|&column| in_words(&names[column]));
-    Ok(table::text(header, cells.iter().map(row), look))
+    Ok(above + &table::text(header, cells.iter().map(row), look))
+}
+
+/// The columns that differ from row to row, and a line with the others' names and values: where there is not room for any number of
+/// columns, what does not vary makes room for what came out.
+fn varying(
+    shown: Vec<usize>,
+    names: &[String],
+    cells: &[Vec<String>],
+    width: Width,
+) -> (Vec<usize>, String) {
+    let is_fixed = |column: &usize| cells.iter().all(|row| row[*column] == cells[0][*column]);
+    let Width::Columns(most) = width else {
+        return (shown, String::new());
+    };
+    if cells.len() < 2 || natural(&shown, names, cells) <= most {
+        return (shown, String::new());
+    }
+    let (fixed, varying): (Vec<usize>, Vec<usize>) = shown.into_iter().partition(is_fixed);
+    let known = fixed.iter().filter(|column| !cells[0][**column].is_empty());
+    let parts: Vec<String> = known
+        .map(|&column| format!("{} {}", in_words(&names[column]), short(&cells[0][column])))
+        .collect();
+    match parts.is_empty() {
+        true => (varying, String::new()),
+        false => (
+            varying,
+            width.fold(&format!("All rows: {}.", parts.join("; "))) + "\n",
+        ),
+    }
+}
+
+/// Characters of a table with these columns.
+fn natural(shown: &[usize], names: &[String], cells: &[Vec<String>]) -> usize {
+    let of = |&column: &usize| {
+        let cells = cells.iter().map(|row| short(&row[column]).chars().count());
+        cells
+            .max()
+            .unwrap_or(0)
+            .max(in_words(&names[column]).chars().count())
+    };
+    shown.iter().map(of).map(|width| width + 3).sum::<usize>() + 1
 }
 
 /// `host_us` as `host, us`; `gigabytes_per_second` as `GB/s`.
@@ -130,7 +212,8 @@ fn short(text: &str) -> String {
     /// Below it a number is written with an exponent.
     const SMALL: f64 = 1e-3;
     let value = match text.parse::<f64>() {
-        Ok(value) if text.contains(['.', 'e', 'E']) && value.is_finite() => value,
+        Ok(value) if !value.is_finite() => return String::new(),
+        Ok(value) if text.contains(['.', 'e', 'E']) => value,
         _ => return text.to_owned(),
     };
     if value != 0.0 && value.abs() < SMALL {
@@ -208,6 +291,26 @@ mod tests {
     }
 
     #[test]
+    fn files_say_their_format_and_no_number_is_an_empty_cell() {
+        let row = Row {
+            name: "a",
+            count: 1,
+            share: f64::NAN,
+        };
+        let text = |format| {
+            let row = file_row_text(&row, format, 0).expect("text");
+            String::from_utf8(row.text).expect("text") + row.tail
+        };
+        assert_eq!(text(Format::Csv), "name,count,share,format\na,1,,2\n");
+        let json: serde_json::Value = serde_json::from_str(&text(Format::Json)).expect("JSON");
+        assert_eq!(
+            (&json[0]["share"], &json[0]["format"]),
+            (&serde_json::Value::Null, &2.into())
+        );
+        assert_eq!(short("inf"), "");
+    }
+
+    #[test]
     fn people_read_words_units_and_six_digits() {
         let names = ["host_us", "gigabytes_per_second", "resumed_at", "n"];
         assert_eq!(names.map(in_words), ["host, us", "GB/s", "resumed at", "n"]);
@@ -244,6 +347,42 @@ mod tests {
             "{clean}"
         );
         assert!(table(&[row(true), row(false)]).contains("checked"));
+    }
+
+    #[test]
+    fn what_does_not_vary_stands_above_a_table_that_is_too_wide() {
+        #[derive(Serialize)]
+        struct Measured {
+            batches: u32,
+            size: u32,
+            way_of_copying: &'static str,
+            total_ms: f64,
+        }
+        let row = |total_ms| Measured {
+            batches: 10,
+            size: 128,
+            way_of_copying: "streamed",
+            total_ms,
+        };
+        let table = |rows: &[Measured], width| rows_table(rows, width).expect("a table");
+        let both = [row(1.5), row(2.5)];
+        let narrow = table(&both, Width::Columns(40));
+        assert!(
+            narrow.starts_with("All rows: batches 10; size 128; way of\n  copying streamed.\n"),
+            "{narrow}"
+        );
+        assert!(
+            narrow.contains("total, ms") && narrow.contains("2.5"),
+            "{narrow}"
+        );
+        assert!(!narrow.contains("left out"), "{narrow}");
+        for (rows, width) in [
+            (&both[..], Width::Any),
+            (&both[..], Width::Columns(80)),
+            (&both[..1], Width::Columns(40)),
+        ] {
+            assert!(!table(rows, width).contains("All rows"));
+        }
     }
 
     #[test]

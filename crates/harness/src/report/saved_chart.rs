@@ -4,10 +4,10 @@ use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
 use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series};
-use super::roofs;
-use crate::ceilings::Ceilings;
+use super::roofs::{self, Named};
+use crate::ceilings::{Ceilings, PLAUSIBLE_PERCENT};
 use crate::links::LinkRoof;
-use crate::model::{Precision, TensorType};
+use crate::model::{FlopsPerSec, Precision, TensorType};
 
 /// A row of a roofline's CSV, as far as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct SavedRow {
     pub ai: f64,
     /// 1e9 FLOP/s.
     pub gflops: f64,
+    /// Whether its data stay in the level 2 cache, whose roof is above the memory's.
+    pub in_l2: bool,
     /// What is said of the row; `None` does not point it out.
     pub note: Option<String>,
 }
@@ -60,6 +62,33 @@ impl SavedChart<'_> {
         Ok(self.figure()?.text(columns, paint))
     }
 
+    /// Returns the numbers, from 0, of the rows that lie above their roof, each with the roof in 1e9 FLOP/s: what no launch does.
+    pub fn above_roof(&self) -> Vec<(usize, f64)> {
+        let slopes = roofs::measured_slopes(self.ceilings);
+        let slope = |row: &SavedRow| {
+            let names = if row.in_l2 { "L2" } else { "memory" };
+            slopes.iter().find(|it| it.name.starts_with(names))
+        };
+        let rows = self.rows.iter().enumerate().filter_map(|(index, row)| {
+            let flats = self.flats(row).into_iter().map(|it| it.value.giga());
+            let flat = flats.reduce(f64::max)?;
+            let roof = flat.min(row.ai * slope(row)?.value.giga());
+            (100.0 * row.gflops > PLAUSIBLE_PERCENT * roof).then_some((index, roof))
+        });
+        rows.collect()
+    }
+
+    /// The roofs of a row's arithmetic.
+    fn flats(&self, row: &SavedRow) -> Vec<Named<FlopsPerSec>> {
+        let lanes = row.precision.into_iter();
+        let lanes =
+            lanes.flat_map(|precision| roofs::measured_arithmetic(precision, self.ceilings));
+        let types = row.tensor_types.iter().copied().collect();
+        lanes
+            .chain(roofs::measured_tensor(&types, self.ceilings))
+            .collect()
+    }
+
     fn figure(&self) -> Result<Figure, ChartError> {
         let guides = self.guides()?;
         let marks: Vec<_> = self.rows.iter().map(|row| (row.ai, row.gflops)).collect();
@@ -70,10 +99,15 @@ impl SavedChart<'_> {
         };
         let device = &self.ceilings.key.device;
         let link = self.link.map_or("", |_| roofs::ABOUT_LINKS);
+        let above = match self.above_roof().len() {
+            0 => String::new(),
+            1 => " 1 row lies above its roof: implausible.".to_owned(),
+            count => format!(" {count} rows lie above their roofs: implausible."),
+        };
         Ok(Figure {
             title: self.title.to_owned(),
             subtitle: format!(
-                "{device}. Filled: measured; the roofs are measured, too.{emulated}{link}"
+                "{device}. Filled: measured; the roofs are measured, too.{emulated}{link}{above}"
             ),
             plots: vec![Plot {
                 caption: String::new(),
@@ -113,13 +147,22 @@ impl SavedChart<'_> {
 
     fn series(&self) -> Vec<Series> {
         let curves = self.rows.iter().map(|row| row.curve.as_str()).unique();
-        let mark = |row: &SavedRow| Mark {
+        let above: Vec<usize> = self
+            .above_roof()
+            .into_iter()
+            .map(|(index, _)| index)
+            .collect();
+        let mark = |(index, row): (usize, &SavedRow)| Mark {
             x: row.ai,
             y: row.gflops,
             kind: MarkKind::Measured,
             noise: None,
             tip: String::new(),
-            note: row.note.clone(),
+            note: match (&row.note, above.contains(&index)) {
+                (note, false) => note.clone(),
+                (None, true) => Some("above its roof".to_owned()),
+                (Some(note), true) => Some(format!("{note}. Above its roof")),
+            },
         };
         let series = curves.map(|curve| Series {
             name: match curve {
@@ -130,7 +173,8 @@ impl SavedChart<'_> {
             marks: self
                 .rows
                 .iter()
-                .filter(|row| row.curve == curve)
+                .enumerate()
+                .filter(|(_, row)| row.curve == curve)
                 .map(mark)
                 .collect(),
         });

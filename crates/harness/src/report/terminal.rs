@@ -74,10 +74,7 @@ fn measured_point(record: &Record) -> String {
         });
     let roof = record.percent_roof.zip(record.limiting_roof);
     let rates = [
-        Some(format!(
-            "{:.4} ms ± {:.1} %",
-            record.mean_ms, record.rms_percent
-        )),
+        known(record.mean_ms).map(|ms| format!("{ms:.4} ms ± {:.1} %", record.rms_percent)),
         record.gflops.map(|rate| format!("{rate:.1} GFLOP/s")),
         record.bandwidth.map(|rate| format!("{rate:.1} GB/s")),
         record
@@ -418,8 +415,8 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>], width: Width) -
         let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
         [
             launch(record, &common),
-            format!("{:.4} ms", record.median_ms),
-            format!("{:.1}", record.rms_percent),
+            optional(known(record.median_ms).map(|ms| format!("{ms:.4} ms"))),
+            optional(known(record.rms_percent).map(|percent| format!("{percent:.1}"))),
             digits(record.bandwidth),
             digits(record.gflops),
             digits(record.percent_measured_roof.or(record.percent_roof)),
@@ -494,6 +491,11 @@ fn ceiling(arithmetic: Limit) -> &'static str {
 }
 
 /// Nothing where nothing is known.
+/// A figure, unless the samples had no time.
+fn known(value: f64) -> Option<f64> {
+    Some(value).filter(|it| it.is_finite())
+}
+
 fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }

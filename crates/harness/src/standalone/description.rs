@@ -1,13 +1,17 @@
 //! What is launched, as a command line or a launch file says it.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
+use super::run::read_ptx;
 use super::{Argument, StandaloneError};
 use crate::driver::{LaunchConfig, read_whole};
+use crate::workload::whole;
 
 /// The most bytes of a launch file.
 const MAX_BYTES: u64 = 1 << 20;
@@ -34,31 +38,57 @@ pub struct Description {
 }
 
 /// Numbers in x, y and z: `64`, `64,8` or `64,8,1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extents(pub [u32; 3]);
 
-/// A number or a list, as TOML has them.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    One(u32),
-    List(Vec<u32>),
+/// As TOML has it: a number or a list.
+impl<'de> Deserialize<'de> for Extents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Written)
+    }
 }
 
-impl TryFrom<Written> for Extents {
-    type Error = String;
+struct Written;
 
-    fn try_from(written: Written) -> Result<Extents, String> {
-        let list = match written {
-            Written::One(x) => vec![x],
-            Written::List(list) => list,
-        };
-        match list[..] {
+impl<'de> Visitor<'de> for Written {
+    type Value = Extents;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("one to three whole numbers, such as 64 or [64, 8]")
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Extents, E> {
+        extent(number).and_then(|x| Extents::of(&[x]).map_err(E::custom))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Extents, A::Error> {
+        let mut numbers = Vec::new();
+        while let Some(number) = list.next_element()? {
+            numbers.push(extent(number)?);
+        }
+        Extents::of(&numbers).map_err(de::Error::custom)
+    }
+}
+
+fn extent<E: de::Error>(number: i64) -> Result<u32, E> {
+    u32::try_from(number).map_err(|_| {
+        E::custom(format!(
+            "{number}: expected a whole number from 0 to {}",
+            u32::MAX
+        ))
+    })
+}
+
+impl Extents {
+    fn of(numbers: &[u32]) -> Result<Extents, String> {
+        match *numbers {
             [x] => Ok(Extents([x, 1, 1])),
             [x, y] => Ok(Extents([x, y, 1])),
             [x, y, z] => Ok(Extents([x, y, z])),
-            _ => Err(format!("{} numbers, and there are three axes", list.len())),
+            _ => Err(format!(
+                "{} numbers, and there are three axes",
+                numbers.len()
+            )),
         }
     }
 }
@@ -67,11 +97,11 @@ impl FromStr for Extents {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Extents, String> {
-        let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
-        let expected = || format!("{text:?}: expected one to three numbers, such as 64 or 64,8");
-        Written::List(numbers.map_err(|_| expected())?)
-            .try_into()
-            .map_err(|_: String| expected())
+        let number = whole::<u32>(0..=u64::from(u32::MAX));
+        let numbers: Result<Vec<u32>, _> = text.split(',').map(number).collect();
+        let expected =
+            || format!("{text:?}: expected one to three numbers, such as 64, 2^10 or 64,8");
+        Extents::of(&numbers.map_err(|_| expected())?).map_err(|_| expected())
     }
 }
 
@@ -166,18 +196,23 @@ impl Description {
     /// The launch.
     ///
     /// # Errors
-    /// [`StandaloneError::Usage`]: the grid, the block or the file of PTX is missing, and which option
-    /// gives it.
+    /// [`StandaloneError::Usage`]: the file of PTX, the grid or the block is missing, and which option gives it;
+    /// [`StandaloneError::File`], [`StandaloneError::Ptx`]: the launch is not complete, and the file is not to be read, or is no
+    /// PTX, which comes first.
     pub fn complete(self) -> Result<Launch, StandaloneError> {
         let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
-        let Extents(grid) = self
-            .grid
-            .ok_or_else(|| missing("--grid, the number of blocks,"))?;
-        let Extents(block) = self
-            .block
-            .ok_or_else(|| missing("--block, the threads per block"))?;
+        let file = self.file.ok_or_else(|| {
+            missing("the PTX file, the first argument or `file` of a launch file,")
+        })?;
+        let (Some(Extents(grid)), Some(Extents(block))) = (self.grid, self.block) else {
+            read_ptx(&file)?;
+            return Err(match self.grid {
+                None => missing("--grid, the number of blocks,"),
+                Some(_) => missing("--block, the number of threads per block,"),
+            });
+        };
         Ok(Launch {
-            file: self.file.ok_or_else(|| missing("a file of PTX"))?,
+            file,
             kernel: self.kernel,
             config: LaunchConfig {
                 grid: grid.map(u64::from),
@@ -257,6 +292,15 @@ mod tests {
         for (text, expected) in [
             ("gird = 64", "unknown field `gird`"),
             ("grid = [1, 2, 3, 4]", "4 numbers, and there are three axes"),
+            (
+                "grid = -1",
+                "-1: expected a whole number from 0 to 4294967295",
+            ),
+            ("block = [32, -8]", "-8: expected a whole number"),
+            (
+                "grid = \"64\"",
+                "expected one to three whole numbers, such as 64 or [64, 8]",
+            ),
             ("args = [\"u32\"]", "\"u32\" has no type"),
             ("out = [\"y\"]", "expected the number of an argument"),
         ] {
@@ -266,7 +310,24 @@ mod tests {
         let error = Description::default()
             .complete()
             .expect_err("nothing is there");
-        assert!(error.to_string().contains("--grid"), "{error}");
+        assert!(error.to_string().contains("the PTX file"), "{error}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name: &str| Description {
+            file: Some(folder.path().join(name)),
+            block: Some(Extents([32, 1, 1])),
+            ..Description::default()
+        };
+        let said = |name: &str| of(name).complete().expect_err("no grid").to_string();
+        assert!(
+            said("nope.ptx").contains("cannot read"),
+            "{}",
+            said("nope.ptx")
+        );
+        std::fs::write(folder.path().join("bin.dat"), [0, 1, 2]).expect("writable");
+        assert!(!said("bin.dat").contains("--grid"), "{}", said("bin.dat"));
+        let empty = ".version 7.0\n.target sm_70\n.address_size 64\n";
+        std::fs::write(folder.path().join("a.ptx"), empty).expect("writable");
+        assert!(said("a.ptx").contains("--grid"), "{}", said("a.ptx"));
     }
 
     #[test]
@@ -274,9 +335,10 @@ mod tests {
         assert_eq!("64".parse(), Ok(Extents([64, 1, 1])));
         assert_eq!("64,8".parse(), Ok(Extents([64, 8, 1])));
         assert_eq!("4,3,2".parse(), Ok(Extents([4, 3, 2])));
+        assert_eq!("2^10,2".parse(), Ok(Extents([1024, 2, 1])));
         for text in ["", "x", "1,2,3,4", "-1", "64x8"] {
             let error = text.parse::<Extents>().expect_err("refused");
-            assert!(error.contains("such as 64 or 64,8"), "{error}");
+            assert!(error.contains("such as 64, 2^10 or 64,8"), "{error}");
         }
     }
 }

@@ -118,6 +118,20 @@ impl After {
     }
 }
 
+/// Reads a file of PTX.
+pub(super) fn read_ptx(path: &Path) -> Result<(String, ptx::Module), StandaloneError> {
+    let text = read_whole(path, MAX_IMAGE_BYTES).map_err(|error| StandaloneError::File {
+        path: path.to_owned(),
+        error,
+    })?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let module = ptx::parse(&text).map_err(|error| StandaloneError::Ptx {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok((text, module))
+}
+
 impl Standalone {
     /// Reads the file, and compares the description with the kernel.
     ///
@@ -126,15 +140,7 @@ impl Standalone {
     /// and refuses it ([`StandaloneError::Refused`]), or the description is not the kernel's ([`StandaloneError::Usage`]).
     pub fn read(launch: Launch) -> Result<Standalone, StandaloneError> {
         let path = &launch.file;
-        let text = read_whole(path, MAX_IMAGE_BYTES).map_err(|error| StandaloneError::File {
-            path: path.clone(),
-            error,
-        })?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let module = ptx::parse(&text).map_err(|error| StandaloneError::Ptx {
-            path: path.clone(),
-            error,
-        })?;
+        let (text, module) = read_ptx(path)?;
         let of_file = |error| StandaloneError::Usage(format!("{}: {error}", path.display()));
         let kernel = signature::kernel(&module, launch.kernel.as_deref()).map_err(of_file)?;
         if let Some(refusal) = assembler::refusal(path, &text, &kernel.name) {

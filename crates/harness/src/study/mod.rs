@@ -48,6 +48,14 @@ pub enum StudyError {
     /// A run that begins anew would mix its checkpoints with those.
     #[error("{} has checkpoints: resume from them, or choose another folder", .0.display())]
     HasCheckpoints(PathBuf),
+    /// Another run writes its checkpoints there.
+    #[error("{}: {} writes checkpoints there; choose another folder, or wait until it ends", .folder.display(), .process.map_or_else(|| "another process".to_owned(), |it| format!("process {it}")))]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The process, where the system says which.
+        process: Option<u32>,
+    },
     /// The checkpoint belongs to another matrix.
     #[error(
         "the newest checkpoint is of dimension {dim}, seed {seed} and dominance {dominance}: resume \

@@ -8,7 +8,7 @@ use super::{Plan, SweepError};
 use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
 use crate::model::Work;
-use crate::profile::{Amounts, Formula};
+use crate::profile::{Amounts, Formula, Sums};
 use crate::workload::{Bench, Case, Point, PointError};
 
 /// What was counted at the points of a plan.
@@ -115,6 +115,8 @@ pub(super) struct Sum {
     pub(super) kernel: Option<(String, LaunchConfig)>,
     pub(super) buffers: usize,
     pub(super) warps: f64,
+    /// All that was counted, where it is this launch that was.
+    pub(super) exact: Option<Sums>,
 }
 
 impl Sum {
@@ -129,6 +131,7 @@ impl Sum {
             origin,
             kernel: None,
             buffers,
+            exact: None,
             warps: (blocks * config.block_threads().div_ceil(32)) as f64,
         }
     }

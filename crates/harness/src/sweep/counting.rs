@@ -8,6 +8,7 @@ use super::scaling_law::{self, Law, Part};
 use super::{Plan, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
+use crate::profile::Sums;
 use crate::workload::{Bench, Point, PointError, Value, Workload};
 
 /// The points of a sweep once more, on an emulator that counts.
@@ -108,6 +109,7 @@ impl<'d> Counting<'d> {
         };
         Ok(Sum {
             kernel,
+            exact: Some(Sums::of_launches(&counts)),
             ..Sum::of(&parts, config, Origin::Counted, buffers(&counts))
         })
     }

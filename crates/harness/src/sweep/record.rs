@@ -14,7 +14,7 @@ use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation,
     TensorType, Work,
 };
-use crate::profile::Resources;
+use crate::profile::{Resources, Sums};
 use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, roofline_columns};
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
 
@@ -22,8 +22,7 @@ use crate::workload::{Case, DTYPE, GridSize, Point, Value};
 pub(crate) const NOISY_PERCENT: f64 = 5.0;
 /// A clock below this share of the highest is reduced.
 const FULL_CLOCK: f64 = 0.98;
-/// A rate above this percentage of its roof, measured or not, is implausible.
-pub(crate) const PLAUSIBLE_PERCENT: f64 = 102.0;
+pub(crate) use crate::ceilings::PLAUSIBLE_PERCENT;
 
 /// The advice of an emulated row.
 const EMULATED: &str = "Timed on the host's CPU: its speed says nothing of a GPU's.";
@@ -252,7 +251,7 @@ impl<'a> Measurement<'a> {
         context: &'a Context<'a>,
     ) -> Option<Measurement<'a>> {
         const MS_PER_S: f64 = 1e3;
-        let time = Summary::of(&samples.ms)?;
+        let time = samples.summary()?;
         let seconds = time.mean / MS_PER_S;
         let work = launched.work;
         let in_l2 = context.is_in_l2(launched);
@@ -274,8 +273,14 @@ impl<'a> Measurement<'a> {
             context,
             samples,
             again,
-            rate: work.flops().map(|flops| flops / seconds),
-            moved: work.bytes().map(|bytes| bytes / seconds),
+            rate: work
+                .flops()
+                .map(|flops| flops / seconds)
+                .filter(|it| it.is_finite()),
+            moved: work
+                .bytes()
+                .map(|bytes| bytes / seconds)
+                .filter(|it| it.is_finite()),
             time,
             in_l2,
             roofs,
@@ -326,6 +331,11 @@ impl<'a> Measurement<'a> {
 
     fn counted(&self) -> Option<&Sum> {
         self.context.figures.sum()
+    }
+
+    /// The counts of this very launch, not of smaller ones.
+    fn exact(&self) -> Option<Sums> {
+        self.counted()?.exact
     }
 
     fn counters(&self) -> Option<Measured> {
@@ -393,6 +403,9 @@ impl<'a> Measurement<'a> {
     fn advice(&self) -> &'static str {
         match (self.context.properties.is_emulated(), self.is_known()) {
             (true, _) => EMULATED,
+            (false, _) if self.time.mean.is_nan() => {
+                "No sample took any time: the clock of this device does not advance."
+            }
             (false, true) if self.bound.is_none() => {
                 "The roof of its arithmetic is not known here: what bounds it is not, either."
             }
@@ -419,7 +432,8 @@ impl<'a> Measurement<'a> {
         let conditions = &self.samples.conditions;
         let own = [
             ("noisy", self.time.rms_percent > NOISY_PERCENT),
-            ("outliers", outliers(&self.samples.ms) > 0),
+            ("untimed", self.samples.lacks_times()),
+            ("outliers", outliers(&self.samples.timed()) > 0),
             ("clock", self.clock_hz.is_some_and(is_slow)),
             ("implausible", highest_percent > PLAUSIBLE_PERCENT),
             // One of them is this.
@@ -478,7 +492,7 @@ impl Record {
 
 /// How far the medians of two measurements are apart, percent.
 fn difference(time: &Summary, again: &Samples) -> Option<f64> {
-    let again = Summary::of(&again.ms)?;
+    let again = again.summary()?;
     Some(100.0 * (again.median - time.median).abs() / time.median)
 }
 
@@ -748,6 +762,39 @@ mod tests {
             "{without:?}"
         );
         assert_eq!(without.len(), columns.len());
+    }
+
+    #[test]
+    fn a_sample_of_no_time_is_no_number_and_a_flag() {
+        let row = record(&[0.0, -1.0], 1.98e9);
+        assert_eq!(row.flags, ["untimed"]);
+        let cells = crate::table::Row::columns(&row);
+        let cell = |name: &str| {
+            cells
+                .iter()
+                .find(|(it, _)| *it == name)
+                .map(|(_, cell)| cell.as_str())
+        };
+        for name in [
+            "mean_ms",
+            "median_ms",
+            "min_ms",
+            "rms_percent",
+            "gflops",
+            "bandwidth",
+            "samples_ms",
+            "bound",
+        ] {
+            assert_eq!(cell(name), Some(""), "{name}");
+        }
+        assert_eq!(cell("samples"), Some("0"));
+        for (name, cell) in &cells {
+            assert!(!["NaN", "inf", "-inf"].contains(&cell.as_str()), "{name}");
+        }
+        // The others count.
+        let row = record(&[2.0, 0.0, 2.0], 1.98e9);
+        assert_eq!((row.mean_ms, row.samples), (2.0, 2));
+        assert!(row.flags.contains(&"untimed".to_owned()));
     }
 
     #[test]

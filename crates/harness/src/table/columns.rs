@@ -1,12 +1,14 @@
 //! The columns of rows of files: what is known of each by its name, and how a record is made of them.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
 use super::Cell;
 use super::occupancy_columns::occupancy_columns;
 use super::roofline_columns::roofline_columns;
-use Rule::{Any, NotNegative, Positive};
+use Rule::{Any, NotNegative, Positive, Times};
 
 /// A column, of its row in `roofline_columns.rs` or `occupancy_columns.rs`.
 pub(crate) struct Column {
@@ -19,6 +21,7 @@ pub(crate) struct Column {
     role: Role,
     /// Digits behind the point, of numbers.
     decimals: usize,
+    values: Values,
     /// Where a verdict or a picture rests on the column, whichever command reads it.
     pub(crate) rule: Rule,
 }
@@ -37,12 +40,40 @@ enum Role {
     Several,
 }
 
+/// The values of a column.
+#[derive(Clone, Copy, PartialEq)]
+enum Values {
+    /// Numbers with digits behind the point.
+    Real,
+    /// Several words, which JSON has as a list.
+    List,
+    /// Several real numbers.
+    Reals,
+    Other,
+}
+
+impl Values {
+    /// Of the type that the column's row names.
+    const fn of(type_name: &str) -> Values {
+        match type_name.as_bytes() {
+            [b'V', b'e', b'c', b'<', b'f', ..] => Values::Reals,
+            [b'V', b'e', b'c', ..] => Values::List,
+            [b'f', b'6', b'4'] | [b'O', b'p', b't', b'i', b'o', b'n', b'<', b'f', ..] => {
+                Values::Real
+            }
+            _ => Values::Other,
+        }
+    }
+}
+
 /// What a cell may hold besides nothing.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
     Any,
     Positive,
     NotNegative,
+    /// Numbers with blanks between them.
+    Times,
 }
 
 impl Rule {
@@ -52,6 +83,9 @@ impl Rule {
             Any => true,
             Positive => number.is_some_and(|it| it > 0.0),
             NotNegative => number.is_some_and(|it| it >= 0.0),
+            Times => cell
+                .split_whitespace()
+                .all(|word| word.parse().is_ok_and(|it: f64| it.is_finite())),
         }
     }
 
@@ -60,13 +94,45 @@ impl Rule {
             Any => "anything",
             Positive => "a finite number above 0",
             NotNegative => "a finite number of at least 0",
+            Times => "finite numbers with blanks between them",
         }
     }
+}
+
+/// Whether this program writes a column of this name whatever the workload is.
+pub(crate) fn is_known(name: &str) -> bool {
+    columns().any(|it| it.name == name && it.role != Role::Several)
 }
 
 /// Whether a column says what came out, and not what the launch was.
 pub fn is_outcome(name: &str) -> bool {
     columns().any(|it| it.name == name && matches!(it.role, Role::Outcome | Role::Json))
+}
+
+/// Whether the column of this name, if there is one, has lists of words or numbers.
+pub(crate) fn has_lists(name: &str) -> Option<bool> {
+    let column = columns().find(|column| column.name == name)?;
+    Some(matches!(column.values, Values::List | Values::Reals))
+}
+
+/// A cell as a row of this program has it in a column of this name: with the column's digits where it holds real numbers.
+pub(crate) fn with_digits<'c>(name: &str, cell: &'c str) -> Cow<'c, str> {
+    let Some(column) = columns().find(|column| column.name == name) else {
+        return Cow::Borrowed(cell);
+    };
+    let decimals = column.decimals;
+    let rounded = |word: &str| {
+        let number = word.parse().ok().filter(|it: &f64| it.is_finite());
+        number.map_or_else(|| word.to_owned(), |it| format!("{it:.decimals$}"))
+    };
+    match column.values {
+        Values::Real => Cow::Owned(rounded(cell)),
+        Values::Reals => {
+            let words: Vec<String> = cell.split_whitespace().map(rounded).collect();
+            Cow::Owned(words.join(" "))
+        }
+        Values::List | Values::Other => Cow::Borrowed(cell),
+    }
 }
 
 /// A cell with as many digits as its column has, empty where nothing is known.
@@ -89,9 +155,10 @@ pub(crate) fn cell(name: &'static str, value: impl ToString) -> Cell {
 }
 
 impl Column {
-    /// A cell with as many digits as the column has, empty where nothing is known.
+    /// A cell with as many digits as the column has, empty where nothing is known: what a time of 0 gives is nothing.
     pub(crate) fn number(&self, value: Option<f64>) -> Cell {
         let decimals = self.decimals;
+        let value = value.filter(|it| it.is_finite());
         known(self.name, value.map(|it| format!("{it:.decimals$}")))
     }
 }
@@ -107,6 +174,7 @@ macro_rules! facts {
             unit: $unit,
             role: Role::$role,
             decimals: $decimals,
+            values: Values::of(stringify!($type)),
             rule: Rule::$rule,
         }),*]
     };
@@ -299,6 +367,28 @@ mod tests {
     }
 
     #[test]
+    fn cells_have_the_digits_of_their_column() {
+        for (name, cell, expected) in [
+            ("ai", "0.25", "0.250000"),
+            ("gflops", "0.1966583445362013", "0.20"),
+            ("clock_mhz", "1979.88", "1980"),
+            ("samples_ms", "1 0.04916458613405032", "1.000000 0.049165"),
+            ("ai", "", ""),
+            ("gflops", "many", "many"),
+            ("n", "67108864.0", "67108864.0"),
+            ("samples", "20", "20"),
+            ("host", "1.5", "1.5"),
+        ] {
+            assert_eq!(with_digits(name, cell), expected, "{name}");
+        }
+        assert_eq!(has_lists("flags"), Some(true));
+        assert_eq!(
+            (has_lists("kernel"), has_lists("host")),
+            (Some(false), None)
+        );
+    }
+
+    #[test]
     fn columns_of_one_name_are_alike_in_all_rows() {
         for column in ROOFLINE {
             let others = OCCUPANCY.iter().filter(|it| it.name == column.name);
@@ -312,6 +402,12 @@ mod tests {
             assert!(!is_outcome(name), "{name}");
         }
         assert!(Positive.allows("0.5") && !Positive.allows("0") && !Positive.allows("NaN"));
+        assert!(
+            Times.allows("1 0.5 0")
+                && Times.allows("")
+                && !Times.allows("no")
+                && !Times.allows("1 inf")
+        );
         assert!(NotNegative.allows("0") && !NotNegative.allows("-1") && Any.allows("memory"));
     }
 }

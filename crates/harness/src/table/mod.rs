@@ -4,10 +4,12 @@
 mod columns;
 pub(crate) mod heading;
 mod occupancy_columns;
+mod recognized;
 mod roofline_columns;
 mod text;
 mod write;
 
+use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -15,15 +17,21 @@ use serde::Serialize;
 
 pub use columns::is_outcome;
 pub(crate) use columns::{
-    Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, known, number, record,
+    Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, has_lists, is_known,
+    known, number, record, with_digits,
 };
 pub(crate) use occupancy_columns::occupancy_columns;
+pub use recognized::other_than_a_roofline;
+pub(crate) use recognized::{foreign, json_that_is_no};
 pub(crate) use roofline_columns::roofline_columns;
 pub use text::{Look, Width, counted, listed, text};
 pub(crate) use write::{element, row};
 
 /// The most bytes of a file of rows that are read.
 pub const MAX_ROWS_BYTES: u64 = 256 << 20;
+
+/// The version of the format of the files of rows that are written. Files that do not say theirs are of version 1.
+pub const FORMAT: u32 = 2;
 
 /// A column's name and the text of its cell in a row.
 pub type Cell = (&'static str, String);
@@ -53,6 +61,17 @@ impl Format {
             None => Some(Format::Csv),
             Some(ending) => ending.to_str()?.to_ascii_lowercase().parse().ok(),
         }
+    }
+}
+
+/// The ending of a file's name that asks for it.
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Markdown => "md",
+        })
     }
 }
 

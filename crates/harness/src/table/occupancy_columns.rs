@@ -57,8 +57,10 @@ macro_rules! occupancy_columns {
             max_registers: Option<u32>, "", [Launch, 0, Any] = |it| it.launched.max_registers;
             /// Local memory per thread of the compiled kernel: what its registers do not hold.
             local_bytes: Option<u32>, "bytes", [Outcome, 0, Any] = |it| it.launched.local_bytes;
-            /// `noisy` and `implausible`, [as of a roofline's](#flags).
+            /// `noisy`, `untimed` and `implausible`, [as of a roofline's](#flags).
             flags: Vec<&'static str>, "", [Outcome, 0, Any] = |it| flags(it.time.rms_percent, it.percent_ceiling);
+            /// The version of the files' format: 1 is that of files without this column.
+            format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
             /// Little's law, for a multiprocessor, where the workload says what a thread has in flight.
             in_flight: Option<InFlight>, "", [Json, 0, Any] = |it| it.in_flight;
         }

@@ -71,11 +71,11 @@ macro_rules! roofline_columns {
             /// The caches when a launch begins: `warm` or `cold`.
             cache: &'static str, "", [Launch, 0, Any] = |it| it.launched.cache.name();
             /// Number of samples.
-            samples: usize, "", [Outcome, 0, Positive] = |it| it.samples.ms.len();
+            samples: usize, "", [Outcome, 0, NotNegative] = |it| it.samples.timed().len();
             /// Launches of a sample.
             batch: u32, "", [Outcome, 0, Any] = |it| it.samples.batch;
             /// Samples beyond Tukey's outer fences and more than 1 % from the median. They are in the mean.
-            outliers: usize, "", [Outcome, 0, Any] = |it| outliers(&it.samples.ms);
+            outliers: usize, "", [Outcome, 0, Any] = |it| outliers(&it.samples.timed());
             /// The clock from the device's counters, the median of the samples.
             clock_mhz: Option<f64>, "MHz", [Outcome, 0, Any] = |it| it.clock_hz.map(|hz| hz / 1e6);
             /// The clock that NVIDIA's management library said.
@@ -129,7 +129,14 @@ macro_rules! roofline_columns {
             /// `counted`: the launch itself was; `scaled`: [smaller ones
             /// were](adding-a-workload.md#what-it-moves-and-computes), as on a GPU.
             counted_from: Option<Origin>, "", [Outcome, 0, Any] = |it| it.counted().map(|it| it.origin);
-            /// Why the four columns before it are empty, if the emulator could not count.
+            /// Instructions of warps that the emulator has counted in this launch. This and the next two are what `compare` judges
+            /// emulated launches by.
+            counted_instructions: Option<u64>, "instructions", [Outcome, 0, NotNegative] = |it| it.exact().map(|it| it.warps);
+            /// Sectors of 32 bytes that its accesses to global memory took.
+            counted_sectors: Option<u64>, "sectors", [Outcome, 0, NotNegative] = |it| it.exact().map(|it| it.sectors);
+            /// Passes through the banks of shared memory that conflicts cost.
+            counted_conflicts: Option<u64>, "wavefronts", [Outcome, 0, NotNegative] = |it| it.exact().map(|it| it.conflicts);
+            /// Why the columns before it are empty, if the emulator could not count.
             not_counted: Option<String>, "", [Outcome, 0, Any] = |it| it.context.figures.reason();
             /// `dram_bytes` over `counted_bytes`, the least that memory must move; below 1 if a cache held some of them.
             dram_over_least: Option<f64>, "", [Outcome, 3, Any] = |it| it.dram_over_least();
@@ -160,10 +167,12 @@ macro_rules! roofline_columns {
             device: String, "", [Outcome, 0, Any] = |it| it.context.properties.name.clone();
             /// Whether the output was compared with a reference; a row that differs from it is not written.
             checked: bool, "", [Outcome, 0, Any] = |it| it.context.is_checked;
+            /// The version of the files' format: 1 is that of files without this column.
+            format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
             /// The time of a launch, for each sample, in order.
-            samples_ms: Vec<f64>, "ms", [Outcome, 6, Any] = |it| it.samples.ms.clone();
+            samples_ms: Vec<f64>, "ms", [Outcome, 6, Times] = |it| it.samples.timed();
             /// The clock of each sample.
-            samples_clock_hz: Vec<Option<f64>>, "Hz", [Json, 0, Any] = |it| it.samples.clock_hz.clone();
+            samples_clock_hz: Vec<Option<f64>>, "Hz", [Json, 0, Any] = |it| it.samples.clocks_of_timed();
         }
     };
 }

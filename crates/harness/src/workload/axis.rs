@@ -316,7 +316,17 @@ impl Axis {
                 if let Some((_, exponent)) = text.split_once('^').filter(|(two, _)| *two == "2") {
                     return self.parse(exponent);
                 }
-                let powers = whole_numbers(text, exponents)?.into_iter();
+                let powers = whole_numbers(text, exponents.clone()).map_err(|error| match error
+                    .starts_with("expected a whole number")
+                {
+                    true => format!(
+                        "expected exponents of two from {} to {}, such as 20 for 2^20, or 16:24:4",
+                        exponents.start(),
+                        exponents.end()
+                    ),
+                    false => error,
+                })?;
+                let powers = powers.into_iter();
                 Ok(powers
                     .map(|power| match power {
                         Value::Whole(exponent) => Value::Whole(1 << exponent),
@@ -361,7 +371,14 @@ fn whole_numbers(text: &str, range: RangeInclusive<u64>) -> Result<Vec<Value>, S
     let (first, last, step) = match parts[..] {
         [single] => return Ok(vec![Value::Whole(one(single)?)]),
         [first, last] => (one(first)?, one(last)?, 1),
-        [first, last, step] => (one(first)?, one(last)?, whole::<u64>(1..=u64::MAX)(step)?),
+        [first, last, step] => {
+            let every = |_| format!("the step is {step:?}; expected a whole number from 1");
+            (
+                one(first)?,
+                one(last)?,
+                whole::<u64>(1..=u64::MAX)(step).map_err(every)?,
+            )
+        }
         _ => return Err("expected FIRST:LAST or FIRST:LAST:STEP".to_owned()),
     };
     match last.checked_sub(first) {

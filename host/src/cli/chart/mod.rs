@@ -21,6 +21,10 @@ use crate::driver::printable;
 use crate::links::load_links;
 use crate::model::{FlopsPerSec, TensorType};
 use crate::report::{SavedChart, SavedRow};
+use crate::table::other_than_a_roofline;
+
+/// The columns that a roofline is drawn of.
+const DRAWN: [&str; 5] = ["ai", "gflops", "kernel", "dtype", "device"];
 
 /// The columns whose values tell curves apart, as far as a file has them.
 const CURVE: [&str; 9] = [
@@ -109,10 +113,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Draws the chart of a sweep's rows.
 fn roofline(arguments: &Arguments, console: &Console, table: &Table) -> Result<(), Failure> {
+    table.refuse_lacking(&DRAWN)?;
     let ceilings = arguments.ceilings.as_deref().ok_or_else(|| {
         let path = arguments.rows.display();
         Failure::Usage(format!(
-            "--ceilings is missing: {path} has rows of no study on several devices, and a roofline is drawn under its device's roofs"
+            "--ceilings is missing: {path} has rows of a roofline, which are drawn under their device's measured roofs"
         ))
     })?;
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
@@ -132,6 +137,16 @@ fn roofline(arguments: &Arguments, console: &Console, table: &Table) -> Result<(
         ceilings: &ceilings,
         link: link.as_ref(),
     };
+    for (index, roof) in chart.above_roof() {
+        let ((number, _), row) = (rows[index], &saved[index]);
+        console.warn(&format!(
+            "{}, row {number}: {} at {} FLOP/byte, where the roof is {}: implausible",
+            arguments.rows.display(),
+            FlopsPerSec(row.gflops * 1e9),
+            row.ai,
+            FlopsPerSec(roof * 1e9),
+        ));
+    }
     let files = ChartFiles::open(&arguments.output)?;
     files.write(console, &chart)
 }
@@ -175,6 +190,21 @@ impl Table {
             let (path, names) = (self.path.display(), names.join(", "));
             format!("{path} has no column {column:?}: it has {names}")
         })
+    }
+
+    /// Refuses rows that lack columns of a roofline, all of which it names.
+    fn refuse_lacking(&self, columns: &[&str]) -> Result<(), Failure> {
+        let lacks = columns.iter().filter(|column| self.place(column).is_err());
+        let lacks: Vec<&str> = lacks.copied().collect();
+        if lacks.is_empty() {
+            return Ok(());
+        }
+        let (path, lacks) = (self.path.display(), lacks.join(", "));
+        let kind = other_than_a_roofline(self.header.iter())
+            .map_or_else(String::new, |kind| format!("; it is {kind}"));
+        Err(Failure::Failed(format!(
+            "{path} has neither rows of a roofline, which have {lacks}, too, nor rows of a study on several devices{kind}"
+        )))
     }
 
     /// A row's cell in a column.
@@ -346,6 +376,7 @@ impl Table {
             curve: parts.join(", "),
             precision,
             tensor_types,
+            in_l2: self.cell(row, "working_set") == Ok("L2"),
             ai: self.positive(numbered, "ai")?,
             gflops,
         })

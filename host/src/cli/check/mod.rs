@@ -161,7 +161,7 @@ impl Observed<'_> {
 }
 
 fn status(mut program: Command) -> Result<ExitStatus, Failure> {
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch();
     let status =
         Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
     interrupt.check()?;

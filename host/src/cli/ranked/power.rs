@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use super::{Alone, Failure, GoOn, Ranked, Shared, Study, locked, measure, powers};
+use crate::cli::power::convergence;
 use crate::cli::study_options::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, power_of_rank};
@@ -22,23 +24,34 @@ pub(in crate::cli) fn run(
             "--resume with --devices: name the one --exchange that goes on".to_owned(),
         ));
     }
+    let not_converged = Mutex::default();
     measure(arguments, common, |first| {
         Ok(Power {
             plan: plan(first),
+            not_converged: &not_converged,
             resume,
             several,
         })
-    })
+    })?;
+    match not_converged
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
 }
 
-struct Power {
+struct Power<'r> {
     plan: PowerPlan,
+    /// The first run whose residual is not below the tolerance.
+    not_converged: &'r Mutex<Option<Failure>>,
     resume: bool,
     /// Whether there are several runs, each with a folder of its own for checkpoints.
     several: bool,
 }
 
-impl Power {
+impl Power<'_> {
     fn plan(&self, size: usize, run: &str) -> PowerPlan {
         let folder = |folder: &PathBuf| match self.several {
             true => folder.join(run),
@@ -52,7 +65,7 @@ impl Power {
     }
 }
 
-impl Study for Power {
+impl Study for Power<'_> {
     fn size(&self, devices: usize, growth: Growth) -> usize {
         match growth {
             Growth::Strong => self.plan.dim,
@@ -116,6 +129,12 @@ impl Study for Power {
             rows.interrupt.flow()
         };
         let row = power_of_rank(team, &plan, exchange, self.resume, &mut on_progress)?;
+        let ended = row
+            .residual
+            .map(|residual| convergence(residual, row.steps, &plan));
+        if let Some(Err(failure)) = ended {
+            locked(self.not_converged).get_or_insert(failure);
+        }
         Ok(row.with_work((size as f64 / self.plan.dim as f64).powi(2)))
     }
 }

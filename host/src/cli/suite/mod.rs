@@ -210,7 +210,6 @@ impl clap::Args for Workloads {
             .action(ArgAction::Append)
             .value_parser(names)
             .hide_possible_values(true)
-            .help(kept(of_choices(suite)))
             .help_heading(HEADING);
         let axis = Arg::new(AXIS)
             .long(AXIS)
@@ -231,18 +230,23 @@ impl clap::Args for Workloads {
     }
 }
 
-/// What `--workload` says of itself.
-fn of_choices(suite: &Suite) -> String {
+/// The help of `--workload` of a command, with the workloads that it takes where none is named.
+fn of_choices(suite: &Suite, command: &str) -> String {
     if suite.all.len() == suite.workloads.len() {
         return "Workloads by name, as `list` shows them; \"all\" means those with every axis that you set [default: all \
                 workloads]"
             .to_owned();
     }
-    let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
-    let [all, sweep, occupancy] = names;
+    let all = suite.all.join(", ");
+    let default = match command {
+        "occupancy" => format!(" [default: {}]", suite.occupancy.join(", ")),
+        "check" => " [default: all kernels]".to_owned(),
+        // It names one, or a file.
+        "profile" => String::new(),
+        _ => format!(" [default: {}]", suite.sweep.join(", ")),
+    };
     format!(
-        "Workloads by name, as `list` shows them; \"all\" means those of {all} with every axis that you set \
-         [default: {sweep}; in `occupancy`: {occupancy}]"
+        "Workloads by name, as `list` shows them; \"all\" means those of {all} with every axis that you set{default}"
     )
 }
 
@@ -254,7 +258,11 @@ pub(super) fn with_axes(commands: Command) -> Command {
     let free = axes.filter(|axis| !taken.contains(axis.name()));
     let options: Vec<Arg> = free.map(|axis| option(&axis)).collect();
     commands.mut_subcommands(|command| match takes_workloads(&command) {
-        true => command.args(&options),
+        true => {
+            let help = of_choices(Suite::get(), command.get_name());
+            let command = command.mut_arg("workload", |arg| arg.help(kept(help)));
+            command.args(&options)
+        }
         false => command,
     })
 }
@@ -295,6 +303,9 @@ fn option(axis: &Axis) -> Arg {
         .flat_map(|workload| workload.axes())
         .filter(|other| other.name() == name)
         .collect();
+    let mut defaults: Vec<String> = same.iter().map(Axis::defaults_text).collect();
+    defaults.sort();
+    defaults.dedup();
     let all = axis.clone();
     let takes = move |text: &str| -> Result<String, String> {
         match same.iter().any(|axis| axis.parse(text).is_ok()) {
@@ -302,9 +313,13 @@ fn option(axis: &Axis) -> Arg {
             false => all.parse(text).map(|_| text.to_owned()),
         }
     };
-    let help = match axis.is_setting() {
-        true => axis.description(),
-        false => format!("{} [default: {}]", axis.description(), axis.defaults_text()),
+    let help = match (axis.is_setting(), &defaults[..]) {
+        (true, _) => axis.description(),
+        (false, [one]) => format!("{} [default: {one}]", axis.description()),
+        (false, _) => format!(
+            "{} [default: each workload's own, as `list` shows them]",
+            axis.description()
+        ),
     };
     let mut help = help.trim_start().to_owned();
     // As other options have it.
@@ -335,8 +350,23 @@ fn list(text: &str) -> Result<List, String> {
         Some(axis) => (axis, true),
         None => (name, false),
     };
+    if axis.is_empty() {
+        return Err("no axis is named; expected NAME=LIST, such as n=2^20,2^24".to_owned());
+    }
+    if let Some((axis, scale)) = axis.split_once('[') {
+        let scale = scale.trim_end_matches(']');
+        return Err(format!(
+            "{scale:?} is no scale; expected {axis}=LIST, or {axis}[pow2]=LIST for powers of two"
+        ));
+    }
     let inner = items.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    let items = inner.unwrap_or(items).split(',');
+    let items = inner.unwrap_or(items);
+    if items.split(',').any(|item| item.trim().is_empty()) {
+        return Err(format!(
+            "{items:?} has an empty item; expected values, such as {axis}=16,32"
+        ));
+    }
+    let items = items.split(',');
     Ok(List {
         option: format!("--axis {axis}"),
         axis: axis.to_owned(),

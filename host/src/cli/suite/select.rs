@@ -3,8 +3,8 @@
 use itertools::Itertools;
 
 use super::{ALL, COMMON, List, Study, Suite, Workloads, has_axis};
-use crate::cli::Failure;
 use crate::cli::option_values::{MAX_THREADS, each_once, whole};
+use crate::cli::{Failure, is_command};
 use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Value, Workload};
 
@@ -130,6 +130,9 @@ impl Workloads {
         };
         let is_meant = |name: &&&str| name.contains(filter);
         match known.iter().filter(is_meant).copied().collect::<Vec<_>>() {
+            names if names.is_empty() && is_command(filter) => Err(Failure::Usage(format!(
+                "no workload's name contains {filter:?}; it is a command of the program ridgepoint: `ridgepoint {filter}`"
+            ))),
             names if names.is_empty() => Err(Failure::Usage(format!(
                 "no workload's name contains {filter:?}: there are {}",
                 known.join(", ")

@@ -3,13 +3,14 @@
 
 mod checkpoint;
 mod device;
+mod folder_lock;
 mod shared;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fmt, fs, io, thread};
 
@@ -19,6 +20,7 @@ use tracing::trace_span;
 pub use checkpoint::Checkpoint;
 use checkpoint::named;
 use device::{Iteration, Look, Steps, finish};
+use folder_lock::FolderLock;
 pub(crate) use shared::{SharedRun, power_shared, step_alone_us};
 use writer::{Counts, Shared, Writer};
 
@@ -118,8 +120,8 @@ pub struct PowerRow {
 /// written then.
 ///
 /// # Errors
-/// [`StudyError::HasCheckpoints`]: the folder has some, and `resume` is none; [`StudyError::NoSteps`]:
-/// `resume` is at the last step already; [`StudyError::Io`]: a checkpoint cannot be written;
+/// [`StudyError::HasCheckpoints`]: the folder has some, and `resume` is none; [`StudyError::InUse`]: another run writes
+/// to it; [`StudyError::NoSteps`]: `resume` is at the last step already; [`StudyError::Io`]: a checkpoint cannot be written;
 /// [`StudyError::Wrong`], [`StudyError::Checkpoint`]: the eigenvalue is not the matrix's, or the newest
 /// checkpoint not the result; [`StudyError::Driver`]: there is too little memory, or the device refuses a
 /// launch, a copy or a capture.
@@ -130,7 +132,7 @@ pub fn power(
     resume: Option<&Checkpoint>,
     on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<PowerRow, StudyError> {
-    prepare_folder(plan, resume)?;
+    let _folder = prepare_folder(plan, resume)?;
     let vector = resume.map(|from| &from.vector[..]);
     let mut iteration = trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
         .in_scope(|| Iteration::alone(device, plan, vector))?;
@@ -157,16 +159,31 @@ pub fn power(
     })
 }
 
-/// Makes the plan's folder ready for checkpoints.
-fn prepare_folder(plan: &PowerPlan, resume: Option<&Checkpoint>) -> Result<(), StudyError> {
+/// Makes the plan's folder ready for checkpoints, of this run alone until what it returns is dropped.
+fn prepare_folder(
+    plan: &PowerPlan,
+    resume: Option<&Checkpoint>,
+) -> Result<Option<FolderLock>, StudyError> {
     let Some(folder) = &plan.checkpoints else {
-        return Ok(());
+        return Ok(None);
     };
-    fs::create_dir_all(folder).map_err(named("create the folder", folder))?;
+    fs::create_dir_all(folder).map_err(|error| not_created(folder, error))?;
+    let lock = FolderLock::of(folder)?;
     checkpoint::tidy(folder)?;
     match resume.is_none() && Checkpoint::newest(folder)?.is_some() {
         true => Err(StudyError::HasCheckpoints(folder.clone())),
-        false => Ok(()),
+        false => Ok(Some(lock)),
+    }
+}
+
+/// Says what is in the place of the folder, if it is that.
+fn not_created(folder: &Path, error: io::Error) -> io::Error {
+    match folder.exists() && !folder.is_dir() {
+        true => named("create the folder", folder)(io::Error::new(
+            io::ErrorKind::NotADirectory,
+            "it is a file; checkpoints need a folder",
+        )),
+        false => named("create the folder", folder)(error),
     }
 }
 

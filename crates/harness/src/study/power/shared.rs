@@ -200,9 +200,10 @@ pub(crate) fn power_shared(
         ..plan.clone()
     };
     let from = resumed(team, plan, resume)?;
-    if is_first {
-        prepare_folder(plan, from.as_ref())?;
-    }
+    let _folder = match is_first {
+        true => prepare_folder(plan, from.as_ref())?,
+        false => None,
+    };
     let vector = from.as_ref().map(|from| &from.vector[..]);
     let steps = Shared::new(team, plan, Some(exchange), vector)?;
     let mut iteration = Iteration::of(rank.device(), plan, steps)?;

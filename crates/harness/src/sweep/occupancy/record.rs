@@ -107,7 +107,7 @@ impl Launched<'_, '_> {
         let is_emulated = properties.is_emulated();
         let stands_for = is_emulated.then(|| GpuRoofs::of_capability(properties.capability()));
         let measure = measure(&self.case.work, stands_for.as_ref(), ceilings)?;
-        let time = Summary::of(&samples.ms).ok_or(OccupancyError::NoRuns)?;
+        let time = samples.summary().ok_or(OccupancyError::NoRuns)?;
         let grid = self.case.config.grid.iter().product();
         let outcome = Outcome {
             launched: self,
@@ -253,6 +253,8 @@ fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyErr
 fn flags(rms_percent: f64, percent_ceiling: Option<f64>) -> Vec<&'static str> {
     let flags = [
         ("noisy", rms_percent > NOISY_PERCENT),
+        // There is no deviation of no times.
+        ("untimed", rms_percent.is_nan()),
         (
             "implausible",
             percent_ceiling.is_some_and(|it| it > PLAUSIBLE_PERCENT),
@@ -351,6 +353,7 @@ mod tests {
     #[test]
     fn a_rate_above_its_ceiling_is_flagged() {
         assert!(flags(1.0, Some(101.9)).is_empty());
+        assert_eq!(flags(f64::NAN, Some(f64::NAN)), ["untimed"]);
         assert_eq!(flags(6.0, Some(210.8)), ["noisy", "implausible"]);
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
-use ridgepoint_harness::compare::{Merge, MergeOutput, Table};
+use ridgepoint_harness::compare::{Lacking, Merge, MergeOutput, Table};
 use ridgepoint_harness::table::Format;
 
 use super::Target;
@@ -69,7 +69,7 @@ impl Target for Rows {
 /// Merges files, into every format. Gives whether they could be.
 fn merged(inputs: &[PathBuf]) -> bool {
     let mut texts = [Vec::new(), Vec::new()];
-    let Ok(merge) = Merge::open(inputs) else {
+    let Ok(merge) = Merge::open(inputs, Lacking::Any) else {
         return false;
     };
     let outputs = texts
