@@ -38,8 +38,8 @@ SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 # The words of each command, and what a line begins with that announces a row or a step.
 COMMANDS = {
     "roofline": (f"roofline --device cpu --n 2^14 --k {DEGREES} {OUTPUTS}", r"k = "),
-    "large roofline": (f"roofline --device cpu --n 2^22 --k 1,500 --runs 20 {OUTPUTS}", r"k = "),
-    "occupancy": (f"occupancy --device cpu --n 2^16 --ceilings ceilings.json {OUTPUTS}", r"(copy|fma)\b"),
+    "large roofline": (f"roofline --device cpu --n 2^22 --k 1,500 --runs 20 {OUTPUTS}", None),
+    "occupancy": (f"occupancy --device cpu --n 2^16 --ceilings ceilings.json {OUTPUTS}", r"(copy|fma)\b.* block = "),
     "power": (f"power --device cpu {ENDLESS}", r"step "),
     "power on two": (f"power --devices cpu:0,cpu:1 --exchange gather {ENDLESS}", None),
     "ceilings": ("ceilings --device cpu --output rows.json", None),
@@ -49,9 +49,12 @@ COMMANDS = {
     "collectives": (f"collectives --devices cpu:0,cpu:1 --rounds 500 {ROWS}", None),
     "links": (f"links --devices cpu:0,cpu:1 --rounds 500 {ROWS}", None),
     "measure": ("measure --device cpu --runs 200", None),
-    "profile": ("profile --kernel horner --axis n=2^20 --axis k=200 --json rows.json --page report.html", None),
+    "profile": ("profile --kernel horner --axis n=2^22 --axis k=200 --json rows.json --page report.html", None),
     "merge": (f"merge many.csv --output rows.csv,rows.json", None),
 }
+
+# Commands that write their files at the end, as a whole.
+WHOLE = ["ceilings", "profile", "merge"]
 
 
 def read_rows(path):
@@ -180,11 +183,16 @@ class Trial:
                 return False
         if path.suffix == ".html":
             return text.rstrip().endswith("</html>")
-        return bool(read_rows(path)) or self.tally.name == "profile"
+        rows = read_rows(path)
+        # A profile has no rows.
+        return bool(rows) or (self.tally.name == "profile" and rows is not None)
 
     def judge_rows(self, file, announced):
         partial = self.folder / f"{file}.partial"
         rows = read_rows(partial)
+        if self.tally.name in WHOLE:
+            # Until it is whole it is worth nothing.
+            rows = []
         if rows is None:
             self.tally.unreadable += 1
             rows = []

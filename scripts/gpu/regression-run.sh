@@ -25,8 +25,10 @@ study() {
         local binary=$bundle/ridgepoint
         [[ $turn == old-* ]] && binary=$old
         # A folder of its own: `power` refuses to begin beside another run's checkpoints.
-        if ! (cd "$(mktemp -d)" && "$binary" "$@" --device cuda --quiet --output "$out/$name-$turn.csv") \
-            >"$out/$name.log" 2>&1; then
+        (cd "$(mktemp -d)" && "$binary" "$@" --device cuda --quiet --output "$out/$name-$turn.csv") \
+            >"$out/$name.log" 2>&1
+        # 1: something was found, such as that few steps of `power` do not converge.
+        if (($? > 1)); then
             echo "$name, $turn, failed:"
             tail -5 "$out/$name.log"
             failed=1

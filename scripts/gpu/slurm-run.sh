@@ -74,7 +74,7 @@ rows() {
     local file=$1 devices=$2 exchange
     shift 2
     for exchange; do
-        grep -q "^power,$exchange,$devices,measured,strong,.*,true\$" "$file" || return 1
+        grep -q "^power,$exchange,$devices,measured,strong,.*,true,[0-9]*\$" "$file" || return 1
     done
 }
 
@@ -94,6 +94,12 @@ logged() {
     local name=$1
     shift
     "$@" >"$name.txt" 2>"$name.err"
+}
+
+# not_converged NAME COMMAND...: whether it ends with 1 and says so.
+not_converged() {
+    logged "$@"
+    test $? -eq 1 && grep -q '^error: not converged' "$1.err"
 }
 
 # ranks NAME OPTIONS...: power by srun with these options, into NAME.csv.
@@ -185,7 +191,7 @@ killed() {
     check "they end with status 3" grep -q 'task 0: Exited with exit code 3' killed.err
     reached=$(newest)
     check "there is a checkpoint" test "$reached" -gt 0
-    check "a run goes on" logged resumed srun -n 2 --gpus-per-node=2 "${ENDLESS[@]}" --resume --max-steps $((reached + 100)) \
+    check "a run goes on" not_converged resumed srun -n 2 --gpus-per-node=2 "${ENDLESS[@]}" --resume --max-steps $((reached + 100)) \
         --output resumed.csv
     check "its row" rows resumed.csv 2 gather
     check "from step $reached" test "$(grep -o 'step *[0-9]*' resumed.txt | head -n 1 | tr -dc 0-9)" -eq "$reached"

@@ -234,7 +234,7 @@ fn what_cannot_be_drawn_is_refused() {
 
     let said = said_of(&["chart", "rows.csv", "--output", "x.svg"]);
     assert!(
-        said.contains("--ceilings is missing: rows.csv has rows of no study"),
+        said.contains("--ceilings is missing: rows.csv has rows of a roofline"),
         "{said}"
     );
 

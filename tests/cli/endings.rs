@@ -109,7 +109,7 @@ fn every_command_answers_a_signal_before_its_first_row() {
         let mut child = command.spawn().expect("the command starts");
         let mut input = child.stdin.take().expect("piped");
         // It reads no further than this, and waits.
-        let _ = input.write_all(b"k,v\n1,2\n3,4\n5,6\n");
+        let _ = input.write_all(b"kernel,median_ms,rms_percent\na,1,1\nb,1,1\nc,1,1\n");
         if words.contains("out.csv") {
             until(words, || !unfinished(folder.path()).is_empty());
         }
@@ -139,7 +139,7 @@ fn every_command_answers_a_signal_before_its_first_row() {
 #[test]
 fn the_rows_before_a_long_point_are_in_their_file_within_a_second() {
     let folder = tempfile::tempdir().expect("a folder");
-    let words = "roofline --device cpu --kernel horner --n 2^16 --k 1,100000 --output rows.csv,rows.json --plot rows.svg";
+    let words = "roofline --device cpu --kernel horner --x 0.5 --n 2^16 --k 1,100000 --output rows.csv,rows.json --plot rows.svg";
     let child = ridgepoint(folder.path(), words)
         .stdout(Stdio::null())
         .spawn();

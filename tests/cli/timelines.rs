@@ -139,7 +139,15 @@ fn a_norm_lies_on_the_row_of_its_stream() {
 fn a_power_iteration_copies_in_a_stream_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().to_str().expect("text");
-    let size = ["power", "--dim", "8", "--max-steps", "20"];
+    let size = [
+        "power",
+        "--dim",
+        "8",
+        "--dominance",
+        "0.9",
+        "--max-steps",
+        "20",
+    ];
     let [_, copies] = rows(&[&size[..], &["--checkpoint", folder]].concat());
     assert_eq!(copies, 1);
 }

@@ -79,7 +79,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
         let of = format!(",scale,f32,{each},256,");
         assert_eq!(rows.matches(&of).count(), 2, "{each}: {rows}");
     }
-    assert!(rows.lines().all(|row| row.ends_with(",true")), "{rows}");
+    assert!(rows.lines().all(|row| row.contains(",true,")), "{rows}");
     // Predicted from the same counts, they are one curve.
     assert!(read(package.join("roofline.svg")).contains("scale f32, each 1 and 4"));
 
@@ -278,7 +278,7 @@ fn the_stencil_of_the_guide_is_added_in_thirty_lines_measured_and_checked() {
     assert_eq!(rows.matches(",stencil,f32,").count(), 2, "{rows}");
     assert_eq!(rows.matches(",stencil,f64,").count(), 2, "{rows}");
     assert!(
-        rows.lines().skip(1).all(|row| row.ends_with(",true")),
+        rows.lines().skip(1).all(|row| row.contains(",true,")),
         "{rows}"
     );
     assert!(read(package.join("stencil.svg")).contains("stencil f64, tile 8 and 16"));

@@ -224,7 +224,7 @@ pub enum NotComparable {
     },
     /// The rows are of different devices.
     #[error(
-        "the rows before are of {before}, those after of {after}; --across-devices compares them nevertheless"
+        "the rows before are of {before}, those after of {after}; `compare --across-devices` compares them nevertheless"
     )]
     Devices {
         /// The devices before.

@@ -31,7 +31,9 @@ pub fn ptx(
 
 /// The module without its other entries, and without the variables and functions that only those name.
 fn module_of(ptx: &str, name: &str) -> String {
-    let mut rest = ptx.to_owned();
+    // Behind the code are the records of all kernels, for debuggers.
+    let end = ptx.find("\n\t.section").unwrap_or(ptx.len());
+    let mut rest = ptx[..end].to_owned();
     for (_, text) in entries(ptx).filter(|(entry, _)| *entry != name) {
         rest = rest.replacen(text, "", 1);
     }
@@ -43,9 +45,29 @@ fn module_of(ptx: &str, name: &str) -> String {
         };
         rest.replace_range(range, "");
     }
-    let mut lines: Vec<&str> = rest.lines().collect();
+    let lines = rest.lines().filter(|line| !is_of_others(line, name, &rest));
+    let mut lines: Vec<&str> = lines.map(without_records).collect();
     lines.dedup_by(|next, line| next.trim().is_empty() && line.trim().is_empty());
-    lines.join("\n")
+    lines.join("\n").trim_end().to_owned() + "\n"
+}
+
+/// Whether a line is the builder's or LLVM's note on another kernel, or names a source that no instruction is of.
+fn is_of_others(line: &str, name: &str, ptx: &str) -> bool {
+    let notes = ["// ptx-std kernel ", "\t// .globl\t"];
+    if let Some(note) = notes.iter().find_map(|begin| line.strip_prefix(begin)) {
+        return note.split_whitespace().next() != Some(name);
+    }
+    let number = line.trim_start().strip_prefix(".file");
+    let number = number.and_then(|rest| rest.split_whitespace().next());
+    number.is_some_and(|number| !ptx.contains(&format!(".loc\t{number} ")))
+}
+
+/// A line of the source without the function that it was inlined from, whose name the records had.
+fn without_records(line: &str) -> &str {
+    match line.trim_start().starts_with(".loc") {
+        true => line.split(", function_name").next().unwrap_or(line),
+        false => line,
+    }
 }
 
 /// A variable or a function of a module.
@@ -352,6 +374,8 @@ mod tests {
     #[test]
     fn a_module_of_one_entry_has_what_that_names_and_nothing_else() {
         let ptx = "\
+// ptx-std kernel one params=8
+// ptx-std kernel two params=8
 .version 7.8
 .target sm_70
 .address_size 64
@@ -369,6 +393,8 @@ mod tests {
 }
 .visible .entry one()
 {
+\t.loc\t1 5 0
+\t.loc\t1 7 0, function_name $L__info_string1, inlined_at 1 5 0
 \tmov.u64 %rd1, used;
 \tcall.uni (retval0), helper, (param0);
 }
@@ -377,6 +403,12 @@ mod tests {
 \tmov.u64 %rd1, used_by_other;
 \tcall.uni other_helper;
 }
+\t.file\t1 \"own.rs\"
+\t.file\t2 \"gone.rs\"
+\t.section\t.debug_str
+\t{
+$L__info_string1:
+\t}
 ";
         let one = module_of(ptx, "one");
         for kept in [
@@ -388,7 +420,18 @@ mod tests {
         ] {
             assert!(one.contains(kept), "{kept}: {one}");
         }
-        for gone in ["two", "used_by_other", "other_helper"] {
+        assert!(
+            one.contains("\t.loc\t1 7 0\n") && one.contains("own.rs"),
+            "{one}"
+        );
+        for gone in [
+            "two",
+            "used_by_other",
+            "other_helper",
+            "gone.rs",
+            "info_string",
+            ".section",
+        ] {
             assert!(!one.contains(gone), "{gone}: {one}");
         }
     }

@@ -55,15 +55,35 @@ enum Values {
 impl Values {
     /// Of the type that the column's row names.
     const fn of(type_name: &str) -> Values {
-        match type_name.as_bytes() {
-            [b'V', b'e', b'c', b'<', b'f', ..] => Values::Reals,
-            [b'V', b'e', b'c', ..] => Values::List,
-            [b'f', b'6', b'4'] | [b'O', b'p', b't', b'i', b'o', b'n', b'<', b'f', ..] => {
-                Values::Real
-            }
-            _ => Values::Other,
+        if begins(type_name, "Vec<f64") {
+            Values::Reals
+        } else if begins(type_name, "Vec<") {
+            Values::List
+        } else if begins(type_name, "f64") || begins(type_name, "Option<f64") {
+            Values::Real
+        } else {
+            Values::Other
         }
     }
+}
+
+/// Whether the text begins so, but for spaces, which a macro may add.
+const fn begins(text: &str, with: &str) -> bool {
+    let (text, with) = (text.as_bytes(), with.as_bytes());
+    let (mut at, mut found) = (0, 0);
+    while found < with.len() {
+        if at == text.len() {
+            return false;
+        }
+        if text[at] != b' ' {
+            if text[at] != with[found] {
+                return false;
+            }
+            found += 1;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// What a cell may hold besides nothing.

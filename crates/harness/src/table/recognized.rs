@@ -95,6 +95,10 @@ pub(crate) fn json_that_is_no(wanted: &str, text: &[u8], error: &serde_json::Err
     let (line, column) = (error.line(), error.column());
     match error.classify() {
         Category::Eof => format!("it breaks off in line {line}"),
+        // A CSV, or any other text.
+        Category::Syntax | Category::Io if (line, column) == (1, 1) => format!(
+            "it does not begin like JSON; {wanted} are read from the JSON that `--output FILE.json` writes"
+        ),
         Category::Syntax | Category::Io => {
             format!("line {line}, column {column} is no JSON: {}", reason(error))
         }
@@ -241,6 +245,11 @@ mod tests {
     #[test]
     fn what_is_no_json_says_where() {
         assert_eq!(said("rows", "[1,\n2"), "it breaks off in line 2");
+        let csv = said("ceilings", "k,ai\n1,2\n");
+        assert!(
+            csv.starts_with("it does not begin like JSON; ceilings are"),
+            "{csv}"
+        );
         let said = said("rows", "[1 2]");
         assert!(
             said.starts_with("line 1, column 4 is no JSON: expected"),
