@@ -1,16 +1,16 @@
 //! Kernels of the examples under the roofline, beside what nvcc makes of the same in CUDA C++, and a
-//! stencil whose tile, size and element type are axes.
+//! stencil whose tile, size and element type are axes. `twins` has those of several dimensions, of warps and of blocks.
 //!
 //! ```sh
 //! cargo bench --package examples --bench workloads -- roofline --workload saxpy,nvcc-saxpy
 //! ```
 
-use std::env;
-use std::path::PathBuf;
+mod twins;
 
 use example_kernels::horner::horner;
 use example_kernels::saxpy::saxpy;
 use example_kernels::stencil::{element, mean, stencil_f32, stencil_f64};
+use examples::nvcc_ptx;
 use ridgepoint::driver::{Device, DeviceBuffer, DriverError};
 use ridgepoint::launch::{In, Out};
 use ridgepoint::model::{Operation::Fma, Precision::F32};
@@ -23,6 +23,18 @@ ridgepoint::main!(
     Saxpy(Made::ByNvcc),
     Horner(Made::InRust),
     Horner(Made::ByNvcc),
+    twins::softmaxes(Made::InRust),
+    twins::softmaxes(Made::ByNvcc),
+    twins::layer_norms(Made::InRust),
+    twins::layer_norms(Made::ByNvcc),
+    twins::products(Made::InRust),
+    twins::products(Made::ByNvcc),
+    twins::diffusions(Made::InRust),
+    twins::diffusions(Made::ByNvcc),
+    twins::sparse_products(Made::InRust),
+    twins::sparse_products(Made::ByNvcc),
+    twins::segmented_scans(Made::InRust),
+    twins::segmented_scans(Made::ByNvcc),
 );
 
 /// Where a kernel comes from.
@@ -32,11 +44,8 @@ enum Made {
     ByNvcc,
 }
 
-/// nvcc.cu, compiled: beside this file, or where `NVCC_PTX` says.
-fn nvcc_ptx() -> PathBuf {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/nvcc.ptx");
-    env::var_os("NVCC_PTX").map_or_else(|| beside.into(), PathBuf::from)
-}
+/// nvcc.cu, compiled.
+const PTX: &str = "nvcc.ptx";
 
 // As docs/adding-a-workload.md has it, for a package that `ridgepoint new` wrote.
 fn stencil() -> impl Workload {
@@ -101,7 +110,7 @@ impl Workload for Saxpy {
                 .arguments(|(x, y)| (FACTOR, x.slice(..), y.slice_mut(..))),
             Made::ByNvcc => {
                 let arrays = at
-                    .launch_from::<(i32, f32, In<f32>, Out<f32>)>(nvcc_ptx(), "saxpy", config)?
+                    .launch_from::<(i32, f32, In<f32>, Out<f32>)>(nvcc_ptx(PTX), "saxpy", config)?
                     .arrays(move |device| vectors(device, n))
                     .check(|(_, y)| is_a_sum(y));
                 // SAFETY: saxpy has these parameters, and the arrays have n elements.
@@ -183,7 +192,7 @@ impl Workload for Horner {
                 .arguments(move |(x, y)| (x.slice(..), y.slice_mut(..), k)),
             Made::ByNvcc => {
                 let arrays = at
-                    .launch_from::<(i32, i32, In<f32>, Out<f32>)>(nvcc_ptx(), "horner", config)?
+                    .launch_from::<(i32, i32, In<f32>, Out<f32>)>(nvcc_ptx(PTX), "horner", config)?
                     .arrays(vectors)
                     .check(move |(_, y)| close(y, 1e-5, |_| expected));
                 // SAFETY: horner has these parameters, and the arrays have n elements.

@@ -1,6 +1,8 @@
 //! The common part of the examples: the command line, the device, and the line that says how fast it was.
 
+use std::env;
 use std::error::Error;
+use std::path::PathBuf;
 
 use clap::Parser;
 use ridgepoint_driver::{Device, DeviceChoice, Embedded, Prepared, Stream};
@@ -47,6 +49,13 @@ pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
 #[inline(never)] // Else each place that calls it has a copy.
 pub fn ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
+}
+
+/// A file of nvcc's in `benches`, or, away from the source tree, in the folder that `NVCC_PTX` names.
+pub fn nvcc_ptx(file: &str) -> PathBuf {
+    let benches = concat!(env!("CARGO_MANIFEST_DIR"), "/benches");
+    let folder = env::var_os("NVCC_PTX").map_or_else(|| benches.into(), PathBuf::from);
+    folder.join(file)
 }
 
 /// The median time of a launch in seconds, of ten after three.

@@ -1,4 +1,8 @@
-//! Runs every example on the emulator and, where there is one, on a GPU. Each checks its own result.
+//! Runs every example on the emulator and, where there is one, on a GPU, each of which checks its own result; and the
+//! kernels without `unsafe`.
+
+mod dictionary;
+mod safe;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -39,7 +43,11 @@ fn main() {
             }),
         ]
     });
-    gpu_test::run(&Arguments::from_args(), trials.collect()).exit();
+    let trials = trials
+        .chain(safe::trials())
+        .chain(dictionary::trials())
+        .collect();
+    gpu_test::run(&Arguments::from_args(), trials).exit();
 }
 
 /// The program that cargo built, or, away from the source tree, that of the folder that

@@ -9,7 +9,7 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 ceilings=$(realpath "$2")
-export NVCC_PTX=$bundle/nvcc.ptx
+export NVCC_PTX=$bundle
 workloads=$bundle/bench-workloads
 failed=0
 
@@ -23,6 +23,11 @@ failed=0
 "$workloads" occupancy --device cuda --workload saxpy,horner,stencil,nvcc-saxpy --k 100 --dtype f32 \
     --ceilings "$ceilings" --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     >"$out/occupancy.txt" || failed=1
+# Kernels without `unsafe` beside nvcc's: time and registers.
+"$workloads" roofline --device cuda --runs 30 --ceilings "$ceilings" \
+    --workload softmax,nvcc-softmax,layer-norm,nvcc-layer-norm,product,nvcc-product,diffusion,nvcc-diffusion \
+    --workload spmv,nvcc-spmv,segmented-scan,nvcc-segmented-scan \
+    --output "$out/twins.csv" --plot "$out/twins.svg" >"$out/twins.txt" || failed=1
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1

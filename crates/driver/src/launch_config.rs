@@ -14,6 +14,12 @@
 /// // A thread for each element of a matrix, and 4 KiB of shared memory for each block of them.
 /// let tiles = LaunchConfig::tiles([1000, 500], [32, 8]).with_dynamic_shared(4096);
 /// assert_eq!((tiles.grid, tiles.block_threads()), ([32, 63, 1], 256));
+/// // A thread for each element of a volume of 100 x 60 x 20, x first.
+/// let volume = LaunchConfig::volume([100, 60, 20], [32, 4, 2]);
+/// assert_eq!((volume.grid, volume.block_threads()), ([4, 15, 10], 256));
+/// // CUDA's `<<<dim3(8, 4, 2), dim3(16, 4, 4), 1024>>>`.
+/// let given = LaunchConfig::grid([8, 4, 2], [16, 4, 4]).with_dynamic_shared(1024);
+/// assert_eq!((given.grid, given.block, given.dynamic_shared), ([8, 4, 2], [16, 4, 4], 1024));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
@@ -33,13 +39,18 @@ pub(super) enum Blocks {
 }
 
 impl LaunchConfig {
-    /// One dimension: so many blocks.
-    pub fn blocks(grid: u64, block: u32) -> LaunchConfig {
+    /// Three dimensions, x, y, z: so many blocks of so many threads.
+    pub fn grid(blocks: [u64; 3], block: [u32; 3]) -> LaunchConfig {
         LaunchConfig {
-            grid: [grid, 1, 1],
-            block: [block, 1, 1],
+            grid: blocks,
+            block,
             dynamic_shared: 0,
         }
+    }
+
+    /// One dimension: so many blocks.
+    pub fn blocks(grid: u64, block: u32) -> LaunchConfig {
+        LaunchConfig::grid([grid, 1, 1], [block, 1, 1])
     }
 
     /// One dimension: a thread for each of `threads`, in blocks of `block`; at least one block.
@@ -50,12 +61,13 @@ impl LaunchConfig {
     /// Two dimensions: a thread for each of `threads`, x and y, in blocks of `block`; at least one
     /// block.
     pub fn tiles(threads: [u64; 2], block: [u32; 2]) -> LaunchConfig {
+        LaunchConfig::volume([threads[0], threads[1], 1], [block[0], block[1], 1])
+    }
+
+    /// Three dimensions: a thread for each of `threads`, x, y and z, in blocks of `block`; at least one block.
+    pub fn volume(threads: [u64; 3], block: [u32; 3]) -> LaunchConfig {
         let blocks = |axis: usize| threads[axis].div_ceil(u64::from(block[axis].max(1))).max(1);
-        LaunchConfig {
-            grid: [blocks(0), blocks(1), 1],
-            block: [block[0], block[1], 1],
-            dynamic_shared: 0,
-        }
+        LaunchConfig::grid([0, 1, 2].map(blocks), block)
     }
 
     /// The same with so many bytes of dynamic shared memory per block.

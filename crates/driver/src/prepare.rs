@@ -273,9 +273,10 @@ fn check_parameters<S: Signature>(
     kernel: &engine::Kernel,
 ) -> Result<(), DriverError> {
     let of = |parameter: &Parameter| match parameter.passing {
-        Passing::Slice => [8, 8],
-        Passing::Pointer => [8, 0],
-        Passing::Value { size } => [size as u64, 0],
+        Passing::Slice => vec![8, 8],
+        Passing::Shaped { dimensions } => vec![8; 1 + dimensions],
+        Passing::Pointer => vec![8],
+        Passing::Value { size } => vec![size as u64],
     };
     let signature: Vec<u64> = entry.parameters().iter().flat_map(of).collect();
     // A value without bytes is no parameter.

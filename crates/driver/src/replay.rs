@@ -235,6 +235,7 @@ fn fixed(parameters: &[Parameter], views: &[cuda_std::launch::Memory]) -> Vec<us
     for parameter in parameters {
         let (count, view) = match parameter.passing {
             Passing::Slice => (2, views.next()),
+            Passing::Shaped { dimensions } => (1 + dimensions, views.next()),
             Passing::Pointer => (1, views.next()),
             Passing::Value { size } => (usize::from(size > 0), None),
         };

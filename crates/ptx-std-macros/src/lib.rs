@@ -25,6 +25,8 @@ mod value;
 /// |---|---|---|
 /// | `&[T]` | pointer, length in elements (u64) | `Slice<'_, T>` |
 /// | `Output<T>` | pointer, length in elements (u64) | `SliceMut<'_, T>` |
+/// | `Output2<T>`, `Output3<T>`, `WarpOutput<T>`, `BlockOutput<T>` | pointer, each extent (u64) | `ShapedMut<'_, T, D>` |
+/// | `Workspace` | pointer, length in words (u64) | `SliceMut<'_, u32>` |
 /// | `&T` | pointer | `Slice<'_, T>`, of which it is the first |
 /// | `*const T` | pointer | `Slice<'_, T>` |
 /// | `*mut T` | pointer | `SliceMut<'_, T>` |
@@ -90,6 +92,13 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     finish(space::shared_array(input.into()))
+}
+
+/// `shared_tile![T; N]`: a block's `N` numbers in shared memory, as a `SharedTile<T, N>`, which is filled and read
+/// without `unsafe`. Each place in the source is one tile, as of `shared_array!`.
+#[proc_macro]
+pub fn shared_tile(input: TokenStream) -> TokenStream {
+    finish(space::shared_tile(input.into()))
 }
 
 /// Lets a kernel that is a safe function take the struct by value: it is `#[repr(C)]`, `Copy`, and has fields

@@ -4,7 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Type,
+    Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PathSegment,
+    PointerMutability, Type, parse_quote,
 };
 
 use crate::lifetimes::{has_lifetimes, launch, with_elided, with_launch};
@@ -19,8 +20,10 @@ pub(crate) enum Passing {
     Mut(Box<Type>),
     /// `&T`: a pointer to one element.
     Reference(Box<Type>),
-    /// `Output<T>`: pointer and length.
+    /// `Output<T>`, or `Workspace`, which is of `u32`: pointer and length.
     Output(Box<Type>),
+    /// `Output2<T>` and its like: pointer and extents.
+    Shaped(Box<Type>, usize),
     /// Anything else, by value.
     Value,
 }
@@ -71,6 +74,7 @@ impl Parameter {
     pub(crate) fn sizes(&self) -> Vec<TokenStream> {
         match &self.passing {
             Passing::Slice(_) | Passing::Output(_) => vec![quote! { 8 }, quote! { 8 }],
+            Passing::Shaped(_, dimensions) => vec![quote! { 8 }; 1 + dimensions],
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => vec![quote! { 8 }],
             Passing::Value => {
                 let ty = with_elided(&self.ty);
@@ -85,6 +89,7 @@ impl Parameter {
             Passing::Value => &self.ty,
             Passing::Slice(element)
             | Passing::Output(element)
+            | Passing::Shaped(element, _)
             | Passing::Const(element)
             | Passing::Mut(element)
             | Passing::Reference(element) => element,
@@ -131,7 +136,7 @@ impl Parameter {
                 let element = with_elided(element);
                 Some(quote! { every_thread_reads::<#element>() })
             }
-            Passing::Output(element) => {
+            Passing::Output(element) | Passing::Shaped(element, _) => {
                 let element = with_elided(element);
                 Some(quote! { one_thread_has::<#element>() })
             }
@@ -149,6 +154,12 @@ impl Parameter {
         format_ident!("{}_len", self.name, span = Span::mixed_site())
     }
 
+    /// The names of a shaped parameter's extents.
+    fn extent_names(&self, dimensions: usize) -> Vec<Ident> {
+        let name = |axis| format_ident!("{}_extent_{axis}", self.name, span = Span::mixed_site());
+        (0..dimensions).map(name).collect()
+    }
+
     /// The parameters of the PTX entry.
     pub(crate) fn device_parameters(&self) -> TokenStream {
         let Parameter { name, ty, .. } = self;
@@ -156,6 +167,10 @@ impl Parameter {
         match &self.passing {
             Passing::Slice(element) => quote! { #name: *const #element, #length: usize },
             Passing::Output(element) => quote! { #name: *mut #element, #length: usize },
+            Passing::Shaped(element, dimensions) => {
+                let extents = self.extent_names(*dimensions);
+                quote! { #name: *mut #element, #(#extents: usize),* }
+            }
             Passing::Reference(element) => quote! { #name: *const #element },
             _ => quote! { #name: #ty },
         }
@@ -184,7 +199,13 @@ impl Parameter {
             }
             Passing::Output(element) => {
                 let pointer = pointer(element);
-                quote! { ::cuda_std::Output::from_raw(#pointer, #length) }
+                let output = output_path(&self.ty);
+                quote! { #output::from_raw(#pointer, #length) }
+            }
+            Passing::Shaped(element, dimensions) => {
+                let (pointer, output) = (pointer(element), output_path(&self.ty));
+                let extents = self.extent_names(*dimensions);
+                quote! { #output::from_raw(#pointer, [#(#extents),*]) }
             }
             Passing::Reference(element) => {
                 let pointer = pointer(element);
@@ -202,10 +223,11 @@ impl Parameter {
     fn entry_type(&self) -> TokenStream {
         match &self.passing {
             // `Output<T>` has a lifetime that is not written.
-            Passing::Output(element) => {
-                let element = with_launch(element);
+            Passing::Output(_) | Passing::Shaped(..) => {
+                let output = output_path(&self.ty);
                 let lifetime = output_lifetime(&self.ty).unwrap_or_else(launch);
-                quote! { ::cuda_std::Output<#lifetime, #element> }
+                let arguments = output_arguments(&self.ty);
+                quote! { #output<#lifetime, #(#arguments),*> }
             }
             _ => {
                 let ty = with_launch(&self.ty);
@@ -225,6 +247,10 @@ impl Parameter {
                 let element = during_launch(element);
                 quote! { ::cuda_std::launch::SliceMut<'a, #element> }
             }
+            Passing::Shaped(element, dimensions) => {
+                let element = during_launch(element);
+                quote! { ::cuda_std::launch::ShapedMut<'a, #element, #dimensions> }
+            }
             Passing::Value => during_launch(&self.ty),
         }
     }
@@ -236,6 +262,13 @@ impl Parameter {
                 #sink(#argument.pointer_parameter(), #argument.home());
                 #sink(#argument.length_parameter(), ::core::option::Option::None);
             },
+            Passing::Shaped(_, dimensions) => {
+                let axes = 0..*dimensions;
+                quote! {
+                    #sink(#argument.pointer_parameter(), #argument.home());
+                    #(#sink(#argument.extent_parameter(#axes), ::core::option::Option::None);)*
+                }
+            }
             Passing::Const(_) | Passing::Mut(_) => quote! {
                 #sink(#argument.pointer_parameter(), #argument.home());
             },
@@ -278,7 +311,12 @@ impl Parameter {
             // SAFETY in the caller: `Entry::call` asks for live buffers.
             Passing::Slice(_) => quote! { #argument.as_slice() },
             Passing::Output(_) => {
-                quote! { ::cuda_std::Output::from_raw(#argument.as_ptr(), #argument.len()) }
+                let output = output_path(&self.ty);
+                quote! { #output::from_raw(#argument.as_ptr(), #argument.len()) }
+            }
+            Passing::Shaped(..) => {
+                let output = output_path(&self.ty);
+                quote! { #output::from_raw(#argument.as_ptr(), #argument.extents()) }
             }
             Passing::Reference(_) => quote! { #argument.as_reference() },
             Passing::Const(_) | Passing::Mut(_) => quote! { #argument.as_ptr() },
@@ -292,6 +330,7 @@ impl Parameter {
         let text = type_text(&self.ty);
         let passing = match &self.passing {
             Passing::Slice(_) | Passing::Output(_) => quote! { Slice },
+            Passing::Shaped(_, dimensions) => quote! { Shaped { dimensions: #dimensions } },
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => quote! { Pointer },
             Passing::Value => {
                 quote! { Value { size: ::core::mem::size_of::<#ty>() } }
@@ -338,51 +377,102 @@ impl Passing {
                 PointerMutability::Mut(_) => Passing::Mut(pointer.elem.clone()),
                 PointerMutability::Const(_) => Passing::Const(pointer.elem.clone()),
             }),
-            _ => Ok(match output_element(ty)? {
-                Some(element) => Passing::Output(Box::new(element.clone())),
-                None => Passing::Value,
-            }),
+            _ => Passing::of_output(ty),
         }
     }
 }
 
-/// The `T` of `Output<T>`.
-fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
-    let Type::Path(path) = peel(ty) else {
-        return Ok(None);
-    };
-    let Some(last) = path.path.segments.last() else {
-        return Ok(None);
-    };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Ok(None);
-    };
-    if last.ident != "Output" {
-        return Ok(None);
-    }
-    let mut element = None;
-    for argument in &arguments.args {
-        match argument {
-            GenericArgument::Lifetime(lifetime) => refuse_static(lifetime)?,
-            GenericArgument::Type(ty) => element = element.or(Some(ty)),
-            _ => {}
+/// The types of outputs, and how many extents each has; of `Output` the length takes their place.
+const OUTPUTS: [(&str, usize); 5] = [
+    ("Output", 0),
+    ("Output2", 2),
+    ("Output3", 3),
+    ("WarpOutput", 2),
+    ("BlockOutput", 2),
+];
+
+/// The name of the type of the words through which a grid's blocks exchange values.
+const WORKSPACE: &str = "Workspace";
+
+impl Passing {
+    /// Of an output or a workspace, or else by value.
+    fn of_output(ty: &Type) -> syn::Result<Self> {
+        let Some(last) = last_segment(ty) else {
+            return Ok(Passing::Value);
+        };
+        let arguments = arguments_of(last);
+        if last.ident == WORKSPACE {
+            lifetimes_of(&arguments).try_for_each(refuse_static)?;
+            return Ok(Passing::Output(Box::new(parse_quote!(u32))));
         }
+        let known = OUTPUTS.iter().find(|(name, _)| last.ident == name);
+        let element = arguments.iter().find_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(Box::new(ty.clone())),
+            _ => None,
+        });
+        let (Some((_, dimensions)), Some(element)) = (known, element) else {
+            return Ok(Passing::Value);
+        };
+        lifetimes_of(&arguments).try_for_each(refuse_static)?;
+        Ok(match dimensions {
+            0 => Passing::Output(element),
+            _ => Passing::Shaped(element, *dimensions),
+        })
     }
-    Ok(element)
+}
+
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match peel(ty) {
+        Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    }
+}
+
+fn arguments_of(segment: &PathSegment) -> Vec<&GenericArgument> {
+    match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn lifetimes_of<'a>(arguments: &[&'a GenericArgument]) -> impl Iterator<Item = &'a Lifetime> {
+    arguments.iter().filter_map(|argument| match argument {
+        GenericArgument::Lifetime(lifetime) => Some(lifetime),
+        _ => None,
+    })
+}
+
+/// The type of an output without its arguments, as the author has written it: so its import is used on the GPU, too.
+fn output_path(ty: &Type) -> TokenStream {
+    let Type::Path(path) = peel(ty) else {
+        return quote! { #ty };
+    };
+    let mut path = path.path.clone();
+    if let Some(last) = path.segments.last_mut() {
+        last.arguments = PathArguments::None;
+    }
+    quote! { #path }
+}
+
+/// The arguments of an output's type but for its lifetime: the element, and the extents of a tile.
+fn output_arguments(ty: &Type) -> Vec<TokenStream> {
+    let arguments = last_segment(ty).map(arguments_of).unwrap_or_default();
+    let written = arguments.into_iter().filter_map(|argument| match argument {
+        GenericArgument::Lifetime(_) => None,
+        GenericArgument::Type(ty) => {
+            let ty = with_launch(ty);
+            Some(quote! { #ty })
+        }
+        other => Some(quote! { #other }),
+    });
+    written.collect()
 }
 
 /// The lifetime that the author gave an `Output<'a, T>`.
 fn output_lifetime(ty: &Type) -> Option<Lifetime> {
-    let Type::Path(path) = peel(ty) else {
-        return None;
-    };
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Lifetime(lifetime) if lifetime.ident != "_" => Some(lifetime.clone()),
-        _ => None,
-    })
+    let arguments = arguments_of(last_segment(ty)?);
+    let mut named = lifetimes_of(&arguments).filter(|lifetime| lifetime.ident != "_");
+    named.next().cloned()
 }
 
 fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {

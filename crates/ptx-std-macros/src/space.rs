@@ -159,6 +159,12 @@ pub(crate) fn shared_array(input: TokenStream) -> syn::Result<TokenStream> {
     Ok(quote! { ::cuda_std::shared::array::<#element, { #len }, #site>() })
 }
 
+pub(crate) fn shared_tile(input: TokenStream) -> syn::Result<TokenStream> {
+    let Array { element, len } = syn::parse2(input)?;
+    let site = new_site();
+    Ok(quote! { ::cuda_std::shared::SharedTile::<#element, { #len }>::of_site::<#site>() })
+}
+
 /// A number for each declaration, in every crate of a program.
 fn new_site() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -40,6 +40,7 @@
 //! ```
 
 mod foreign;
+mod shaped;
 mod untyped;
 
 use core::ffi::c_void;
@@ -48,6 +49,7 @@ use std::string::String;
 use std::vec::Vec;
 
 pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
+pub use shaped::{ShapeError, ShapedMut};
 pub use untyped::{Argument, Untyped};
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
@@ -448,6 +450,11 @@ pub type MemoryList = Vec<Memory>;
 pub enum Passing {
     /// Two PTX parameters: pointer, then length in elements.
     Slice,
+    /// A pointer, then the extents: a PTX parameter each.
+    Shaped {
+        /// How many extents.
+        dimensions: usize,
+    },
     /// One PTX parameter, a pointer.
     Pointer,
     /// One PTX parameter, the value.

@@ -43,6 +43,7 @@ pub mod cooperative;
 pub mod emulation;
 pub mod float;
 pub mod grid_dependency;
+pub mod group;
 pub mod intrinsics;
 pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -75,10 +76,10 @@ pub use glam;
 pub use half::{self, bf16, f16};
 #[cfg(feature = "glam-0-33")]
 pub use new_glam as glam;
-pub use output::Output;
+pub use output::{BlockOutput, Output, Output2, Output3, Row, RowOutput, Tile, WarpOutput};
 #[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;
-pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_array};
+pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_array, shared_tile};
 
 /// The items that nearly every kernel needs.
 ///
@@ -115,8 +116,9 @@ pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_arr
 pub mod prelude {
     pub use crate::parameter::SafeValue;
     pub use crate::{
-        GpuFloat, Output, address_space, bf16, externally_visible, f16, gpu_only, kernel, print,
-        println, shared, shared_array, thread, vector, warp,
+        BlockOutput, GpuFloat, Output, Output2, Output3, WarpOutput, address_space, bf16,
+        externally_visible, f16, gpu_only, kernel, print, println, shared, shared_array,
+        shared_tile, thread, vector, warp,
     };
     pub use alloc::borrow::ToOwned;
     pub use alloc::boxed::Box;

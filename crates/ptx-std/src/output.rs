@@ -1,4 +1,15 @@
 //! Output that each thread can write without `unsafe`, because it reaches only its own elements.
+//!
+//! Which elements are a thread's is part of the parameter's type, and the extents are the launch's, so all threads of a
+//! grid divide the output alike.
+
+mod plane;
+mod rows;
+mod volume;
+
+pub use plane::{Output2, Tile};
+pub use rows::{BlockOutput, Row, RowOutput, WarpOutput};
+pub use volume::Output3;
 
 use core::marker::PhantomData;
 

@@ -54,6 +54,66 @@ fn place() -> (usize, [u32; 2]) {
     (index(block, x * y * z, thread), threads(grid, x * y * z))
 }
 
+/// The index of the block in its grid, counted over all dimensions.
+#[inline(always)]
+pub(crate) fn block_index() -> usize {
+    let line = u64::from(block_idx_z()) * u64::from(grid_dim_y()) + u64::from(block_idx_y());
+    (line * u64::from(grid_dim_x()) + u64::from(block_idx_x())) as usize
+}
+
+/// The blocks of the grid, over all dimensions.
+#[inline(always)]
+pub(crate) fn blocks() -> usize {
+    let planes = u64::from(grid_dim_y()) * u64::from(grid_dim_z());
+    planes.saturating_mul(grid_dim_x().into()) as usize
+}
+
+/// The thread's index along the axes x, y and z of its grid: below 2^42, 2^27 and 2^27.
+#[inline(always)]
+pub(crate) fn place_3d() -> [usize; 3] {
+    [
+        arch::multiply_add_wide(block_idx_x(), block_dim_x(), thread_idx_x() as usize),
+        arch::multiply_add_wide(block_idx_y(), block_dim_y(), thread_idx_y() as usize),
+        arch::multiply_add_wide(block_idx_z(), block_dim_z(), thread_idx_z() as usize),
+    ]
+}
+
+/// The grid's threads along the axes x, y and z.
+#[inline(always)]
+pub(crate) fn threads_3d() -> [usize; 3] {
+    [
+        arch::multiply_add_wide(grid_dim_x(), block_dim_x(), 0),
+        arch::multiply_add_wide(grid_dim_y(), block_dim_y(), 0),
+        arch::multiply_add_wide(grid_dim_z(), block_dim_z(), 0),
+    ]
+}
+
+/// The thread's index along x, and along y where each plane of z lies behind the one before it: below 2^42 and 2^54.
+#[inline(always)]
+pub(crate) fn place_2d() -> [usize; 2] {
+    if !has_depth() {
+        let [x, y, _] = place_3d();
+        return [x, y];
+    }
+    core::hint::cold_path();
+    let ([x, y, z], [_, height, _]) = (place_3d(), threads_3d());
+    [x, z * height + y]
+}
+
+/// The grid's threads along x, and along y as [`place_2d`] counts them.
+#[inline(always)]
+pub(crate) fn threads_2d() -> [usize; 2] {
+    let [x, y, z] = threads_3d();
+    [x, y * z]
+}
+
+/// Whether a grid has more than one thread along z.
+#[inline(always)]
+fn has_depth() -> bool {
+    // As in `place`.
+    (block_dim_z() | grid_dim_z()) & opaque(!1) != 0
+}
+
 /// The index of a thread in its grid, from those of the block in the grid and of the thread in the block.
 /// A launch may ask for more threads than there are indices: those beyond have no elements.
 fn index(block: u64, block_threads: u32, thread: u32) -> usize {

@@ -3,8 +3,9 @@
 //! The contents when a block begins are undefined; the emulator fills it with `0xFF` bytes, which
 //! are NaN as floats. Threads see each other's writes after [`sync_threads`](crate::thread::sync_threads).
 //!
-//! Three ways to have some, all compiled to the GPU's shared loads and stores:
+//! Four ways to have some, all compiled to the GPU's shared loads and stores:
 //!
+//! - [`shared_tile!`](crate::shared_tile), numbers that the block fills together and then reads, without `unsafe`;
 //! - [`shared_array!`](crate::shared_array), an array of fixed size wherever the kernel needs it;
 //! - [`#[address_space(shared)]`](crate::address_space) on a `static mut`, as in Rust-CUDA;
 //! - [`dynamic_shared_mem`], whose size the launch gives, or its parts by [`DynamicShared`].
@@ -38,12 +39,14 @@
 //! ```
 
 mod pointer;
+mod tile;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::{Deref, DerefMut};
 
 pub use pointer::SharedPtr;
+pub use tile::SharedTile;
 
 use crate::arch;
 

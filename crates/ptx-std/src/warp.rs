@@ -438,8 +438,8 @@ shuffles! {
     warp_shuffle_xor: Xor(bits), "(lane ^ 4, true)";
 }
 
-/// A value that shuffles carry: integers of 8 to 128 bits, `f16`, `bf16`, `f32`, `f64`. Each 32
-/// bits take one instruction.
+/// A value that shuffles carry: integers of 8 to 128 bits, `f16`, `bf16`, `f32`, `f64`, and pairs of such values.
+/// Each 32 bits take one instruction.
 ///
 /// ```
 /// use cuda_std::warp::{FULL_MASK, ShuffleValue, lane_id, warp_shuffle_idx};
@@ -494,10 +494,19 @@ shuffle_values! {
     i32: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
     i64: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
     i128: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    usize: |value, word| (value as u64).shuffle(word) as usize;
     f32: |value, word| f32::from_bits(value.to_bits().shuffle(word));
     f64: |value, word| f64::from_bits(value.to_bits().shuffle(word));
     half::f16: |value, word| half::f16::from_bits(value.to_bits().shuffle(word));
     half::bf16: |value, word| half::bf16::from_bits(value.to_bits().shuffle(word));
+}
+
+/// A pair: the words of the one behind those of the other.
+impl<A: ShuffleValue, B: ShuffleValue> ShuffleValue for (A, B) {
+    #[inline(always)]
+    fn shuffle(self, word: impl Fn(u32) -> u32) -> Self {
+        (self.0.shuffle(&word), self.1.shuffle(&word))
+    }
 }
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").

@@ -444,7 +444,7 @@ pub(super) fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, 
     }
     check_memory(bench.device(), &points)?;
     let points = points.into_iter();
-    let points = points.map(|(point, case)| Ok((point, case.refused()?)));
+    let points = points.map(|(point, case)| Ok((point, case.refused()?.settled()?)));
     Ok((points.collect::<Result<_, DriverError>>()?, left_out))
 }
 

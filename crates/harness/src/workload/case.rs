@@ -66,6 +66,7 @@ impl<'d, S: Signature> Launch<'d, S> {
             allocate: Box::new(allocate),
             check: None,
             counters: None,
+            work: None,
         }
     }
 
@@ -168,9 +169,12 @@ pub struct Arrays<'d, S: Signature, D> {
     allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
     check: Option<Box<Check<'d, D>>>,
     counters: Option<Box<Counters<'d, D>>>,
+    work: Option<Box<WorkOf<'d, D>>>,
 }
 
 type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
+
+type WorkOf<'d, D> = dyn Fn(&D) -> Result<Work, DriverError> + 'd;
 
 /// Cycles and nanoseconds that the kernel itself has counted, and what else it has.
 type Counters<'d, D> = dyn Fn(&D) -> Result<Vec<u64>, PointError> + 'd;
@@ -185,6 +189,61 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
     pub fn check(self, check: impl Fn(&D) -> Result<(), PointError> + 'd) -> Self {
         Arrays {
             check: Some(Box::new(check)),
+            ..self
+        }
+    }
+
+    /// What the launch moves and computes where that depends on the arrays: it is added to what
+    /// [`Case::reads`], [`Case::writes`] and [`Case::operations`] say. The arrays are made once for it, before the point
+    /// is measured.
+    ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_harness::model::{Operation, Precision, Work};
+    /// use ridgepoint_harness::prelude::*;
+    ///
+    /// /// Adds up as many numbers as each element says.
+    /// #[kernel]
+    /// pub fn steps(lengths: &[u32], mut y: Output<f32>) {
+    ///     for (length, y) in y.own_with(lengths) {
+    ///         *y = (0..*length).fold(0.0, |sum, step| sum + step as f32);
+    ///     }
+    /// }
+    ///
+    /// fn stepping() -> impl Workload {
+    ///     from_fn("steps", [Axis::whole("n", [1 << 20]).on_emulator([100])], |at| {
+    ///         let n = at.size("n");
+    ///         let launch = at.launch(steps::entry(), at.linear(n));
+    ///         let arrays = launch.arrays(move |device| {
+    ///             let lengths: Vec<u32> = (0..n).map(|i| (i % 9) as u32).collect();
+    ///             Ok((device.buffer_from(&lengths)?, device.buffer_uninitialized::<f32>(n)?))
+    ///         });
+    ///         Ok(arrays
+    ///             .work(|(lengths, _)| {
+    ///                 let additions: u32 = lengths.to_vec()?.iter().sum();
+    ///                 let work = Work::default();
+    ///                 Ok(work.operations(Precision::F32, Operation::Add, additions.into()))
+    ///             })
+    ///             .arguments(|(lengths, y)| (lengths.slice(..), y.slice_mut(..)))
+    ///             .reads::<u32>(n)
+    ///             .writes::<f32>(n))
+    ///     })
+    /// }
+    /// # use ridgepoint_harness::driver::Emulation;
+    /// # use ridgepoint_harness::sweep::{Plan, Selection, Settings, Sweep};
+    /// # use ridgepoint_harness::workload::Bench;
+    /// # let workload = stepping();
+    /// # let bench = Bench::emulator(Emulation::default(), &[])?;
+    /// # let plan = Plan { selected: vec![Selection::defaults(&workload, true)], ..Plan::default() };
+    /// # let mut sweep = Sweep::new(&bench, &plan, Settings::quick())?;
+    /// # let record = sweep.measure(0, None)?;
+    /// # assert_eq!(record.ai, Some(0.495));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn work(self, work: impl Fn(&D) -> Result<Work, DriverError> + 'd) -> Self {
+        Arrays {
+            work: Some(Box::new(work)),
             ..self
         }
     }
@@ -263,12 +322,14 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             ..
         } = self.launch;
         let (allocate, check, counters) = (self.allocate, self.check, self.counters);
+        let work = self.work;
         let run = prepared.map(|prepared| -> Box<dyn Run + 'd> {
             Box::new(Held {
                 device,
                 allocate,
                 check,
                 counters,
+                work,
                 launch: Box::new(move |arrays: &mut D, with: &mut With<'_>| {
                     launch(&prepared, arrays, with)
                 }),
@@ -478,6 +539,16 @@ impl<'d> Case<'d> {
         }
     }
 
+    /// The case with what its arrays say of bytes and operations, where the workload asks them.
+    pub(crate) fn settled(mut self) -> Result<Self, DriverError> {
+        if let Ok(run) = &mut self.run
+            && let Some(work) = run.work()?
+        {
+            self.work = self.work.and(work);
+        }
+        Ok(self)
+    }
+
     /// Takes out why the device does not allow the launch.
     pub(crate) fn refused(self) -> Result<Self, DriverError> {
         match self.run {
@@ -493,6 +564,8 @@ trait Run {
     /// `false` where there is nothing to compare with.
     fn check(&self) -> Result<bool, PointError>;
     fn counters(&self) -> Result<Option<Vec<u64>>, PointError>;
+    /// `None` where the arrays say nothing of it. Otherwise they are made, asked and freed.
+    fn work(&mut self) -> Result<Option<Work>, DriverError>;
     fn release(&mut self);
 }
 
@@ -502,6 +575,7 @@ struct Held<'d, D> {
     allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
     check: Option<Box<Check<'d, D>>>,
     counters: Option<Box<Counters<'d, D>>>,
+    work: Option<Box<WorkOf<'d, D>>>,
     launch: Box<Launching<'d, D>>,
     arrays: Option<D>,
 }
@@ -534,6 +608,14 @@ impl<D> Run for Held<'_, D> {
         let arrays = self.arrays.as_ref().expect(ALLOCATED);
         let counters = self.counters.as_ref();
         counters.map(|counters| counters(arrays)).transpose()
+    }
+
+    fn work(&mut self) -> Result<Option<Work>, DriverError> {
+        let Some(work) = &self.work else {
+            return Ok(None);
+        };
+        let arrays = (self.allocate)(self.device)?;
+        work(&arrays).map(Some)
     }
 
     fn release(&mut self) {

@@ -227,7 +227,7 @@ impl<'d> OccupancySweep<'d> {
             ..point
         };
         let case = candidate.workload.case(&point);
-        match case.and_then(|case| Ok(case.refused()?)) {
+        match case.and_then(|case| Ok(case.refused()?.settled()?)) {
             Ok(case) => self.points.push(Planned {
                 axes: candidate.axes.to_vec(),
                 name: named(&point, candidate.max_registers),

@@ -12,6 +12,7 @@ pub mod async_copy;
 pub mod atomic;
 pub mod cooperative;
 pub mod float;
+pub mod group;
 pub mod intrinsics;
 pub mod memory;
 pub mod migrated;

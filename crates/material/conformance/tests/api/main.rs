@@ -5,6 +5,7 @@ mod approx;
 mod atomic;
 mod cooperative;
 mod float;
+mod group;
 mod intrinsics;
 mod kernel;
 mod memory;
@@ -34,6 +35,7 @@ const CASES: &[&[Case]] = &[
     atomic::CASES,
     message::CASES,
     cooperative::CASES,
+    group::CASES,
     other::CASES,
     output::CASES,
     packed::CASES,
@@ -48,6 +50,7 @@ fn main() {
         .collect();
     trials.extend([
         Trial::test("intrinsics::names", intrinsics::names),
+        Trial::test("emulator::group::refused", group::refused),
         Trial::test("ptx::externally_visible", output::externally_visible),
         Trial::test(
             "emulator::misc::breakpoint",
