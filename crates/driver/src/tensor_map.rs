@@ -302,39 +302,28 @@ fn encode<const D: usize>(
     Ok(map)
 }
 
-/// The map that the emulator reads: mark, address, strides of dimensions 1 to 4 in bytes, sizes less one, box, element
-/// strides, and a byte each for rank, type, swizzle and what is outside.
+/// The map that the emulator reads.
 fn emulated<const D: usize>(
     address: usize,
     element: u32,
     bytes: u64,
     layout: &TensorLayout<D>,
 ) -> TensorMap {
-    let mut raw = [0u8; 128];
-    let mut put = |at: usize, value: &[u8]| raw[at..at + value.len()].copy_from_slice(value);
-    put(0, b"RPTENSOR");
-    put(8, &(address as u64).to_le_bytes());
-    for axis in 0..D {
-        if axis > 0 {
-            put(8 + 8 * axis, &(layout.pitch[axis] * bytes).to_le_bytes());
-        }
-        put(
-            48 + 4 * axis,
-            &((layout.size[axis] - 1) as u32).to_le_bytes(),
-        );
-        put(68 + 2 * axis, &(layout.tile[axis] as u16).to_le_bytes());
-        put(78 + axis, &[1]);
-    }
-    put(
-        83,
-        &[
-            D as u8,
-            element as u8,
-            layout.swizzle as u8,
-            layout.outside as u8,
-        ],
-    );
-    TensorMap::from_bits(bytemuck::cast(raw))
+    let strides: Vec<u64> = layout.pitch[1..]
+        .iter()
+        .map(|pitch| pitch * bytes)
+        .collect();
+    let map = engine::tensor_map::Described {
+        address: address as u64,
+        strides: &strides,
+        sizes: &layout.size,
+        tile: &layout.tile,
+        steps: &[1; D],
+        element: element as u8,
+        swizzle: layout.swizzle as u8,
+        outside: layout.outside as u8,
+    };
+    TensorMap::from_bits(bytemuck::cast(map.encode()))
 }
 
 #[cfg(test)]

@@ -20,6 +20,11 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+/// Tensor maps as drivers make them for kernels.
+pub mod tensor_map {
+    pub use crate::exec::tensor_map::{BYTES, Described, RANK};
+}
+
 pub use check::{Finding, Thread};
 pub use declarations::TooLarge;
 pub use exec::endless::{Awaited, Endless, Limit, Progress};

@@ -19,10 +19,55 @@ use ptx::Type;
 use crate::check::Part;
 
 /// Most dimensions.
-pub(crate) const RANK: usize = 5;
+pub const RANK: usize = 5;
 
 /// Bytes of a tensor map.
-pub(crate) const BYTES: usize = 128;
+pub const BYTES: usize = 128;
+
+const MARK: &[u8; 8] = b"RPTENSOR";
+
+/// A map as a driver is told of it: all of these are within the driver's limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Described<'a> {
+    /// The address of element 0.
+    pub address: u64,
+    /// Bytes from one to the next along each dimension but the first, which is dense.
+    pub strides: &'a [u64],
+    /// Elements along each dimension.
+    pub sizes: &'a [u64],
+    /// Elements of a box along each dimension.
+    pub tile: &'a [u32],
+    /// Element strides along each dimension.
+    pub steps: &'a [u32],
+    /// `CUtensorMapDataType`.
+    pub element: u8,
+    /// `CUtensorMapSwizzle`.
+    pub swizzle: u8,
+    /// What lies outside of the tensor: 0 zeros, 1 NaN.
+    pub outside: u8,
+}
+
+impl Described<'_> {
+    /// Returns the map that kernels read.
+    pub fn encode(&self) -> [u8; BYTES] {
+        let mut raw = [0u8; BYTES];
+        let mut put = |at: usize, value: &[u8]| raw[at..at + value.len()].copy_from_slice(value);
+        put(0, MARK);
+        put(8, &self.address.to_le_bytes());
+        for (index, stride) in self.strides.iter().take(RANK - 1).enumerate() {
+            put(16 + 8 * index, &stride.to_le_bytes());
+        }
+        let each = self.sizes.iter().zip(self.tile).zip(self.steps);
+        for (index, ((size, tile), step)) in each.take(RANK).enumerate() {
+            put(48 + 4 * index, &(size.wrapping_sub(1) as u32).to_le_bytes());
+            put(68 + 2 * index, &(*tile as u16).to_le_bytes());
+            put(78 + index, &[*step as u8]);
+        }
+        let rank = self.sizes.len() as u8;
+        put(83, &[rank, self.element, self.swizzle, self.outside]);
+        raw
+    }
+}
 
 /// A tensor in global memory, and the box that copies move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +117,7 @@ impl TensorMap {
             let all = bytes[at..at + count].iter().rev();
             all.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
         };
-        if &bytes[..8] != b"RPTENSOR" {
+        if &bytes[..8] != MARK {
             return Err("no tensor map of the emulator's driver is at its address".to_owned());
         }
         let rank = number(83, 1) as usize;

@@ -246,6 +246,12 @@ impl Kernel {
         self.code.function().parameters.iter().map(|it| it.bytes)
     }
 
+    /// Where each of its parameters lies among the bytes of all.
+    pub fn parameters(&self) -> impl Iterator<Item = Range<u32>> {
+        let all = self.code.parameters.iter();
+        all.map(|it| it.offset..it.offset + it.bytes)
+    }
+
     /// Bytes of shared memory of a block that it declares, without what a launch adds and without the
     /// gaps between variables that the emulator leaves.
     pub fn static_shared(&self) -> u32 {

@@ -1,0 +1,284 @@
+//! What a program has allocated through the driver, beside what the engine knows of it: whose it is, and of which kind.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use engine::memory::{self, Contents, DEVICES, Direction, Label, Memory, Protection};
+
+use crate::context::Context;
+use crate::device;
+use crate::findings::{found, say};
+use crate::handles::{Handle, lock};
+use crate::order::{self, Lane};
+use crate::settings::settings;
+use crate::status::{Answer, Status};
+
+/// An allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allocated {
+    pub(crate) context: Handle,
+    pub(crate) device: u32,
+    pub(crate) bytes: u64,
+    pub(crate) kind: Kind,
+    pub(crate) flags: u32,
+}
+
+/// Where an allocation's bytes are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Memory of a device.
+    Device,
+    /// The same, of a pool.
+    OfPool(Handle),
+    /// Memory that host and devices share.
+    Managed,
+    /// Host memory that kernels reach.
+    Host,
+    /// The program's own memory, which kernels reach.
+    Registered,
+}
+
+static ALL: LazyLock<Mutex<HashMap<u64, Allocated>>> = LazyLock::new(Mutex::default);
+static USED: [AtomicU64; DEVICES as usize] = [const { AtomicU64::new(0) }; DEVICES as usize];
+
+/// Bytes of a device that are in use.
+pub(crate) fn used(device: u32) -> u64 {
+    USED[device as usize].load(Ordering::Relaxed)
+}
+
+/// Returns the allocation that begins at an address.
+pub(crate) fn at(start: u64) -> Option<Allocated> {
+    lock(&ALL).get(&start).copied()
+}
+
+/// Returns the allocation that holds an address, and what the engine knows of it.
+pub(crate) fn holding(address: u64) -> Option<(memory::Allocation, Option<Allocated>)> {
+    let found = device::space().find(address)?;
+    let own = at(found.start);
+    Some((found, own))
+}
+
+/// Allocates memory of a context's device.
+///
+/// # Errors
+/// Zero bytes are asked for, or more than are free.
+pub(crate) fn allocate(context: &Context, bytes: u64, kind: Kind) -> Answer<u64> {
+    const ALIGNMENT: u64 = 512;
+    let device = context.device;
+    if bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    if bytes > settings().memory.saturating_sub(used(device)) {
+        return Err(Status::OUT_OF_MEMORY);
+    }
+    let label = Label::new("", 1);
+    let start = device::memory(device).allocate(bytes, ALIGNMENT, Contents::Undefined, label);
+    let start = start.map_err(|_| Status::OUT_OF_MEMORY)?;
+    USED[device as usize].fetch_add(bytes, Ordering::Relaxed);
+    let flags = 0;
+    lock(&ALL).insert(
+        start,
+        Allocated {
+            context: context.handle,
+            device,
+            bytes,
+            kind,
+            flags,
+        },
+    );
+    Ok(start)
+}
+
+/// Allocates host memory that kernels reach. Nobody sees what the host itself does with it: it counts as written.
+///
+/// # Errors
+/// As [`allocate`].
+pub(crate) fn lend(context: &Context, bytes: usize, (kind, flags): (Kind, u32)) -> Answer<u64> {
+    if bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let layout = layout(bytes)?;
+    // SAFETY: the layout has bytes.
+    let start = unsafe { alloc_zeroed(layout) }.expose_provenance() as u64;
+    if start == 0 {
+        return Err(Status::OUT_OF_MEMORY);
+    }
+    // SAFETY: allocated above with so many bytes, and given back by `free` after it is disowned.
+    unsafe { adopt(context, (start, bytes as u64), kind, flags) };
+    Ok(start)
+}
+
+fn layout(bytes: usize) -> Answer<Layout> {
+    const PAGE: usize = 4096;
+    Layout::from_size_align(bytes, PAGE).map_err(|_| Status::OUT_OF_MEMORY)
+}
+
+/// Makes memory of the host known to kernels.
+///
+/// # Safety
+/// It stays allocated until it is disowned.
+unsafe fn adopt(context: &Context, (start, bytes): (u64, u64), kind: Kind, flags: u32) {
+    let label = Label::new("", 1);
+    // SAFETY: by this function's contract; a program's own bytes are not Rust's, and the host's are made for this.
+    unsafe {
+        device::space().adopt(
+            start,
+            bytes,
+            memory::Kind::Host,
+            label,
+            Protection::ReadWrite,
+        )
+    };
+    let (context, device) = (context.handle, context.device);
+    lock(&ALL).insert(
+        start,
+        Allocated {
+            context,
+            device,
+            bytes,
+            kind,
+            flags,
+        },
+    );
+}
+
+/// Lets kernels reach memory of the program's own.
+///
+/// # Errors
+/// Kernels reach a part of it already, or it is none.
+pub(crate) fn register(context: &Context, (start, bytes): (u64, u64), flags: u32) -> Answer {
+    let last = start.checked_add(bytes).and_then(|end| end.checked_sub(1));
+    let last = last
+        .filter(|_| start != 0 && bytes > 0)
+        .ok_or(Status::INVALID_VALUE)?;
+    if [start, last]
+        .into_iter()
+        .any(|it| device::space().find(it).is_some())
+    {
+        return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    // SAFETY: the program keeps the memory until it unregisters it, by the contract of `cuMemHostRegister`.
+    unsafe { adopt(context, (start, bytes), Kind::Registered, flags) };
+    Ok(())
+}
+
+/// Frees what begins at an address, if it is of one of the kinds that the caller means.
+///
+/// # Errors
+/// No such allocation begins there.
+pub(crate) fn free(start: u64, is_meant: impl Fn(Kind) -> bool) -> Answer {
+    let mut all = lock(&ALL);
+    let found = all.get(&start).copied().filter(|it| is_meant(it.kind));
+    if found.is_some() {
+        all.remove(&start);
+    }
+    drop(all);
+    match found {
+        Some(allocated) => give_back(start, allocated),
+        None => {
+            say(&format!(
+                "free of {}: no such allocation begins there",
+                device::space().place(start)
+            ));
+            Err(Status::INVALID_VALUE)
+        }
+    }
+}
+
+fn give_back(start: u64, allocated: Allocated) -> Answer {
+    match allocated.kind {
+        Kind::Device | Kind::OfPool(_) => {
+            USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);
+            device::space()
+                .free(start)
+                .map_err(|_| Status::INVALID_VALUE)
+        }
+        Kind::Registered => {
+            device::space().disown(start);
+            Ok(())
+        }
+        Kind::Managed | Kind::Host => {
+            device::space().disown(start);
+            let layout = layout(allocated.bytes as usize)?;
+            // SAFETY: allocated by `lend` with this layout, and no longer known. Launches end in the call that makes
+            // them; a program that frees what a launch of another thread uses would err on a GPU, too.
+            unsafe {
+                dealloc(
+                    std::ptr::with_exposed_provenance_mut(start as usize),
+                    layout,
+                )
+            };
+            Ok(())
+        }
+    }
+}
+
+/// Frees all that is of a context.
+pub(crate) fn free_all_of(context: Handle) {
+    let gone: Vec<(u64, Allocated)> = lock(&ALL)
+        .extract_if(|_, it| it.context == context)
+        .collect();
+    for (start, allocated) in gone {
+        let _ = give_back(start, allocated);
+    }
+}
+
+/// The memory of the device that an allocation is of; of the host's that of the first.
+fn memory_of(found: &memory::Allocation) -> &'static Arc<Memory> {
+    device::memory(found.device.unwrap_or(0))
+}
+
+/// Refuses bytes that begin in an allocation and end outside of it, and, of a device's, those that begin in none.
+pub(crate) fn check(what: &str, (address, bytes): (u64, u64), is_device: bool) -> Answer {
+    let wrong = match device::space().find(address) {
+        Some(found) if found.holds(address, bytes) => return Ok(()),
+        Some(found) => format!(
+            "{bytes} bytes from byte {} of an allocation of {} bytes",
+            address - found.start,
+            found.bytes
+        ),
+        None if address == 0 => "a null pointer".to_owned(),
+        None if !is_device => return Ok(()),
+        None => device::space().place(address).to_string(),
+    };
+    say(&format!("{what}: {wrong}"));
+    Err(Status::INVALID_VALUE)
+}
+
+/// Tells the checks that an operation of the host's, or of a stream, reads or writes bytes.
+///
+/// # Errors
+/// A kernel may use them at the same time.
+pub(crate) fn touch(
+    what: &str,
+    lane: &Lane,
+    (address, bytes): (u64, u64),
+    direction: Direction,
+) -> Answer {
+    let Some(allocation) = device::space().find(address).filter(|_| bytes > 0) else {
+        return Ok(());
+    };
+    let memory = memory_of(&allocation);
+    let Some(mut known) = order::if_checked() else {
+        // Nobody remembers which bytes: all of it counts as written.
+        if direction == Direction::Write {
+            memory.define(address);
+        }
+        return Ok(());
+    };
+    let operation = lane.enqueue(&mut known);
+    let checked = known
+        .checker
+        .host(memory, operation, (address, bytes), direction);
+    drop(known);
+    checked.map_err(|stop| {
+        let finding = match &*stop {
+            engine::check::Stop::Found(finding) => Some(&**finding),
+            _ => None,
+        };
+        found(&format!("{what}: {stop}"), None, finding);
+        Status::ILLEGAL_ADDRESS
+    })
+}

@@ -1,0 +1,75 @@
+//! How a function of the driver is defined and entered.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::findings::say;
+use crate::settings::settings;
+use crate::status::{Answer, Status};
+
+static IS_READY: AtomicBool = AtomicBool::new(false);
+
+/// What a program may call before `cuInit`.
+const BEFORE: [&str; 7] = [
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuGetExportTable",
+    "cuGetProcAddress",
+    "cuGetProcAddress_v2",
+];
+
+/// `cuInit` has been called.
+pub(crate) fn begin() {
+    IS_READY.store(true, Ordering::Release);
+}
+
+/// Runs a function of the driver, and gives its `CUresult`. Nothing unwinds into the caller.
+pub(crate) fn enter(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
+    let is_early = !IS_READY.load(Ordering::Acquire) && !BEFORE.contains(&name);
+    let ran = match is_early {
+        true => Ok(Err(Status::NOT_INITIALIZED)),
+        false => catch_unwind(AssertUnwindSafe(body)),
+    };
+    let answer = ran.unwrap_or_else(|_| {
+        say(&format!(
+            "{name}: the emulator has failed, see above; this is an error of Ridgepoint"
+        ));
+        Err(Status::UNKNOWN)
+    });
+    let number = answer.err().map_or(0, |status| status.number());
+    if settings().shows_calls {
+        match answer {
+            Ok(()) => say(name),
+            Err(status) => say(&format!("{name}: {}", status.name())),
+        }
+    }
+    number
+}
+
+/// Defines functions of the driver: each is `fn name(arguments) { body }`, whose body gives an [`Answer`]; behind a `|`
+/// stands the name of its twin for programs whose default stream is each thread's own.
+macro_rules! driver {
+    () => {};
+    (fn $name:ident | $twin:ident $arguments:tt $body:block $($rest:tt)*) => {
+        driver! { fn $name $arguments $body }
+        driver! { @one $twin $arguments {
+            $crate::stream::with_own_default(move || $crate::api::enter(stringify!($twin), move || $body))
+        } }
+        driver! { $($rest)* }
+    };
+    (fn $name:ident $arguments:tt $body:block $($rest:tt)*) => {
+        driver! { @one $name $arguments { $crate::api::enter(stringify!($name), move || $body) } }
+        driver! { $($rest)* }
+    };
+    (@one $name:ident ($($argument:ident: $ty:ty),* $(,)?) $body:block) => {
+        /// The driver's function of this name.
+        ///
+        /// # Safety
+        /// Pointers are null, or point to what NVIDIA's documentation of the function says.
+        #[allow(clippy::too_many_arguments, reason = "the driver's interface")]
+        #[allow(non_snake_case, reason = "the driver's interface")]
+        pub unsafe extern "C" fn $name($($argument: $ty),*) -> u32 $body
+    };
+}

@@ -1,0 +1,351 @@
+//! Copies in one to three dimensions, between host and devices.
+
+use engine::memory::Direction;
+
+use crate::allocations::{check, touch};
+use crate::context::current;
+use crate::device;
+use crate::handles::Handle;
+use crate::order::Lane;
+use crate::status::{Answer, Status};
+use crate::stream;
+use crate::work::{Work, submit};
+
+/// One side of a copy: rows, and planes of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    address: u64,
+    /// Bytes from one row to the next, and from one plane to the next.
+    pitch: u64,
+    plane: u64,
+    /// Whether the program says that it is memory of a device; otherwise it may be any.
+    is_device: bool,
+}
+
+/// A copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    what: &'static str,
+    to: Side,
+    from: Side,
+    width: u64,
+    height: u64,
+    depth: u64,
+}
+
+impl Side {
+    fn line(address: u64, is_device: bool) -> Side {
+        Side {
+            address,
+            pitch: 0,
+            plane: 0,
+            is_device,
+        }
+    }
+
+    fn row(&self, y: u64, z: u64) -> Option<u64> {
+        let rows = y.checked_mul(self.pitch)?;
+        let planes = z.checked_mul(self.plane)?;
+        self.address.checked_add(rows)?.checked_add(planes)
+    }
+
+    /// Whether each row begins where the one before has ended.
+    fn is_dense(&self, copy: &Copy) -> bool {
+        let rows = copy.height == 1 || self.pitch == copy.width;
+        let planes = copy.depth == 1 || self.plane == copy.width * copy.height;
+        rows && planes
+    }
+}
+
+impl Copy {
+    /// The same copy with as few rows as it can have.
+    fn joined(self) -> Copy {
+        let bytes = self
+            .width
+            .checked_mul(self.height)
+            .and_then(|it| it.checked_mul(self.depth));
+        match bytes {
+            Some(width) if self.to.is_dense(&self) && self.from.is_dense(&self) => Copy {
+                width,
+                height: 1,
+                depth: 1,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// Goes through its rows: where each goes, and where it is from.
+    fn each_row(&self, mut row: impl FnMut(u64, u64) -> Answer) -> Answer {
+        for z in 0..self.depth {
+            for y in 0..self.height {
+                let both = self.to.row(y, z).zip(self.from.row(y, z));
+                let (to, from) = both.ok_or(Status::INVALID_VALUE)?;
+                row(to, from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what lies outside of its memory.
+    pub(crate) fn check(&self) -> Answer {
+        self.each_row(|to, from| {
+            check(self.what, (from, self.width), self.from.is_device)?;
+            check(self.what, (to, self.width), self.to.is_device)
+        })
+    }
+
+    /// Does it.
+    pub(crate) fn run(&self, lane: &Lane) -> Answer {
+        // Memory that another thread frees meanwhile stays with the process.
+        let _running = device::space().running();
+        self.check()?;
+        self.each_row(|to, from| {
+            touch(self.what, lane, (from, self.width), Direction::Read)?;
+            touch(self.what, lane, (to, self.width), Direction::Write)?;
+            let source = std::ptr::with_exposed_provenance::<u8>(from as usize);
+            let target = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
+            // SAFETY: `check` has found the bytes in memory that stays while `_running` is held; of memory that only
+            // the program knows it vouches for them, by the contract of the driver's function.
+            unsafe { std::ptr::copy(source, target, self.width as usize) };
+            Ok(())
+        })
+    }
+}
+
+/// Puts a copy into a stream, or has it done before the call returns.
+fn copy(copy: Copy, stream: Option<Handle>) -> Answer {
+    current()?;
+    if copy.width == 0 || copy.height == 0 || copy.depth == 0 {
+        return Ok(());
+    }
+    let copy = copy.joined();
+    copy.check()?;
+    let into = stream::of(stream.unwrap_or(0))?;
+    submit(&into, Work::Copy(copy))?;
+    match stream {
+        Some(_) => Ok(()),
+        None => into.synchronise(),
+    }
+}
+
+/// A copy of so many bytes.
+fn line(
+    what: &'static str,
+    (to, is_to_device): (u64, bool),
+    (from, is_from_device): (u64, bool),
+    bytes: usize,
+) -> Copy {
+    Copy {
+        what,
+        to: Side::line(to, is_to_device),
+        from: Side::line(from, is_from_device),
+        width: bytes as u64,
+        height: 1,
+        depth: 1,
+    }
+}
+
+/// One side of `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, core::marker::Copy)]
+pub(crate) struct Side2 {
+    x: usize,
+    y: usize,
+    kind: u32,
+    host: u64,
+    device: u64,
+    array: Handle,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`
+#[repr(C)]
+#[derive(Clone, core::marker::Copy)]
+pub struct Rows {
+    from: Side2,
+    to: Side2,
+    width: usize,
+    height: usize,
+}
+
+/// One side of `CUDA_MEMCPY3D`; its reserved word is the context in `CUDA_MEMCPY3D_PEER`, which an address tells here.
+#[repr(C)]
+#[derive(Clone, core::marker::Copy)]
+pub(crate) struct Side3 {
+    x: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    kind: u32,
+    host: u64,
+    device: u64,
+    array: Handle,
+    reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+/// `CUDA_MEMCPY3D`
+#[repr(C)]
+#[derive(Clone, core::marker::Copy)]
+pub struct Planes {
+    from: Side3,
+    to: Side3,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+/// `CUmemorytype`
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const UNIFIED: u32 = 4;
+
+/// Where a side begins that lies in this kind of memory. Arrays are not emulated.
+fn start(kind: u32, host: u64, device: u64) -> Answer<(u64, bool)> {
+    match kind {
+        HOST => Ok((host, false)),
+        DEVICE => Ok((device, true)),
+        UNIFIED => Ok((device, false)),
+        _ => Err(Status::NOT_SUPPORTED),
+    }
+}
+
+impl Side3 {
+    fn side(&self, copy: &Planes) -> Answer<Side> {
+        let (address, is_device) = start(self.kind, self.host, self.device)?;
+        let pitch = match (self.pitch, copy.height) {
+            (pitch, 0 | 1) => pitch,
+            (pitch, _) if pitch < copy.width => return Err(Status::INVALID_VALUE),
+            (pitch, _) => pitch,
+        } as u64;
+        let plane = pitch
+            .checked_mul(self.height as u64)
+            .ok_or(Status::INVALID_VALUE)?;
+        let side = Side {
+            address,
+            pitch,
+            plane,
+            is_device,
+        };
+        let row = side.row(self.y as u64, self.z as u64);
+        let address = row.and_then(|row| row.checked_add(self.x as u64));
+        Ok(Side {
+            address: address.ok_or(Status::INVALID_VALUE)?,
+            ..side
+        })
+    }
+}
+
+impl Side2 {
+    fn in_space(self) -> Side3 {
+        let Side2 {
+            x,
+            y,
+            kind,
+            host,
+            device,
+            array,
+            pitch,
+        } = self;
+        Side3 {
+            x,
+            y,
+            z: 0,
+            level: 0,
+            kind,
+            host,
+            device,
+            array,
+            reserved: 0,
+            pitch,
+            height: 0,
+        }
+    }
+}
+
+/// A copy of rows, as one of a single plane.
+impl From<Rows> for Planes {
+    fn from(rows: Rows) -> Planes {
+        let (from, to) = (rows.from.in_space(), rows.to.in_space());
+        Planes {
+            from,
+            to,
+            width: rows.width,
+            height: rows.height,
+            depth: 1,
+        }
+    }
+}
+
+impl Planes {
+    /// The copy that a program describes.
+    pub(crate) fn copy(&self, what: &'static str) -> Answer<Copy> {
+        let (to, from) = (self.to.side(self)?, self.from.side(self)?);
+        let [width, height, depth] = [self.width, self.height, self.depth].map(|it| it as u64);
+        Ok(Copy {
+            what,
+            to,
+            from,
+            width,
+            height,
+            depth,
+        })
+    }
+}
+
+pub(crate) mod calls {
+    use super::*;
+    use crate::arguments::In;
+
+    driver! {
+        fn cuMemcpyHtoD_v2 | cuMemcpyHtoD_v2_ptds(to: u64, from: u64, bytes: usize) {
+            copy(line("cuMemcpyHtoD", (to, true), (from, false), bytes), None)
+        }
+        fn cuMemcpyDtoH_v2 | cuMemcpyDtoH_v2_ptds(to: u64, from: u64, bytes: usize) {
+            copy(line("cuMemcpyDtoH", (to, false), (from, true), bytes), None)
+        }
+        fn cuMemcpyDtoD_v2 | cuMemcpyDtoD_v2_ptds(to: u64, from: u64, bytes: usize) {
+            copy(line("cuMemcpyDtoD", (to, true), (from, true), bytes), None)
+        }
+        fn cuMemcpy | cuMemcpy_ptds(to: u64, from: u64, bytes: usize) {
+            copy(line("cuMemcpy", (to, false), (from, false), bytes), None)
+        }
+        fn cuMemcpyPeer | cuMemcpyPeer_ptds(to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize) {
+            copy(line("cuMemcpyPeer", (to, true), (from, true), bytes), None)
+        }
+        fn cuMemcpyHtoDAsync_v2 | cuMemcpyHtoDAsync_v2_ptsz(to: u64, from: u64, bytes: usize, stream: Handle) {
+            copy(line("cuMemcpyHtoDAsync", (to, true), (from, false), bytes), Some(stream))
+        }
+        fn cuMemcpyDtoHAsync_v2 | cuMemcpyDtoHAsync_v2_ptsz(to: u64, from: u64, bytes: usize, stream: Handle) {
+            copy(line("cuMemcpyDtoHAsync", (to, false), (from, true), bytes), Some(stream))
+        }
+        fn cuMemcpyDtoDAsync_v2 | cuMemcpyDtoDAsync_v2_ptsz(to: u64, from: u64, bytes: usize, stream: Handle) {
+            copy(line("cuMemcpyDtoDAsync", (to, true), (from, true), bytes), Some(stream))
+        }
+        fn cuMemcpyAsync | cuMemcpyAsync_ptsz(to: u64, from: u64, bytes: usize, stream: Handle) {
+            copy(line("cuMemcpyAsync", (to, false), (from, false), bytes), Some(stream))
+        }
+        fn cuMemcpyPeerAsync | cuMemcpyPeerAsync_ptsz(
+            to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle,
+        ) {
+            copy(line("cuMemcpyPeerAsync", (to, true), (from, true), bytes), Some(stream))
+        }
+        fn cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds(rows: In<Rows>) { copy(Planes::from(rows.get()?).copy("cuMemcpy2D")?, None) }
+        fn cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds(rows: In<Rows>) {
+            copy(Planes::from(rows.get()?).copy("cuMemcpy2DUnaligned")?, None)
+        }
+        fn cuMemcpy2DAsync_v2 | cuMemcpy2DAsync_v2_ptsz(rows: In<Rows>, stream: Handle) {
+            copy(Planes::from(rows.get()?).copy("cuMemcpy2DAsync")?, Some(stream))
+        }
+        fn cuMemcpy3D_v2 | cuMemcpy3D_v2_ptds(planes: In<Planes>) { copy(planes.get()?.copy("cuMemcpy3D")?, None) }
+        fn cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz(planes: In<Planes>, stream: Handle) {
+            copy(planes.get()?.copy("cuMemcpy3DAsync")?, Some(stream))
+        }
+        fn cuMemcpy3DPeer | cuMemcpy3DPeer_ptds(planes: In<Planes>) { copy(planes.get()?.copy("cuMemcpy3DPeer")?, None) }
+        fn cuMemcpy3DPeerAsync | cuMemcpy3DPeerAsync_ptsz(planes: In<Planes>, stream: Handle) {
+            copy(planes.get()?.copy("cuMemcpy3DPeerAsync")?, Some(stream))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What is said of the process: findings on standard error and as files, and the record of launches.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::{LazyLock, Mutex, Once};
+use std::time::{Duration, Instant};
+
+use engine::check;
+
+use crate::counts;
+use crate::handles::lock;
+use crate::report::{Found, Launched, Record, Side};
+use crate::settings::settings;
+
+/// Prints a line for people.
+pub(crate) fn say(text: &str) {
+    eprintln!("ridgepoint: {text}");
+}
+
+/// The record as it is and as it was last written.
+struct Kept {
+    record: Record,
+    /// Each finding's text, and how often it was found.
+    findings: BTreeMap<String, u64>,
+    written: Option<Instant>,
+}
+
+static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(|| {
+    Mutex::new(Kept {
+        record: Record {
+            program: program(),
+            ..Record::default()
+        },
+        findings: BTreeMap::new(),
+        written: None,
+    })
+});
+
+/// The name of the program; of an interpreter that of its script.
+fn program() -> String {
+    let words = || std::env::args_os().map(|it| it.to_string_lossy().into_owned());
+    let script = words().skip(1).find(|it| it.ends_with(".py"));
+    let path = script.or_else(|| words().next()).unwrap_or_default();
+    let name = Path::new(&path).file_name();
+    name.map_or(path.clone(), |it| it.to_string_lossy().into_owned())
+}
+
+/// A launch has ended, or has been refused.
+pub(crate) fn launched(kernel: &str, seeds: u64, has_failed: bool) {
+    write_at_exit();
+    let mut kept = lock(&KEPT);
+    if !settings().is_checked {
+        kept.record.unchecked += 1;
+    } else {
+        if !kept.record.kernels.contains_key(kernel) {
+            kept.record
+                .kernels
+                .insert(kernel.to_owned(), Default::default());
+        }
+        if let Some(launches) = kept.record.kernels.get_mut(kernel) {
+            launches.all += 1;
+            launches.failed += u64::from(has_failed);
+            launches.seeds = launches.seeds.max(seeds);
+        }
+    }
+    kept.write_if_due(has_failed);
+}
+
+/// A function was called that is not emulated: it is named once.
+pub(crate) fn is_absent(function: &str) {
+    let mut kept = lock(&KEPT);
+    if kept.record.absent.insert(function.to_owned()) {
+        say(&format!(
+            "{function} is not emulated; it answers CUDA_ERROR_NOT_SUPPORTED"
+        ));
+    }
+}
+
+/// A finding: printed and written where it is the first of its text.
+pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check::Finding>) {
+    write_at_exit();
+    let mut kept = lock(&KEPT);
+    kept.record.of_host += u64::from(launch.is_none());
+    let count = kept.findings.entry(text.to_owned()).or_default();
+    *count += 1;
+    if *count == 1 {
+        let number = kept.findings.len();
+        say(text);
+        if let Some(launch) = &launch {
+            say(&format!("  {}", shape(launch)));
+        }
+        let found = Found {
+            kind: finding.map_or("failure", |it| it.kind.name()).to_owned(),
+            text: text.to_owned(),
+            program: kept.record.program.clone(),
+            launch,
+            now: finding.map(|it| Side::of(&it.now)),
+            before: finding.and_then(|it| it.before.as_ref()).map(Side::of),
+        };
+        write(&found, number);
+    }
+    kept.write_if_due(true);
+}
+
+/// `in <<<(4, 1, 1), (256, 1, 1), 0 bytes>>>, under seed 3`
+fn shape(launch: &Launched) -> String {
+    let ([x, y, z], [a, b, c]) = (launch.grid, launch.block);
+    let seed = launch.seed.map_or(String::new(), |seed| {
+        format!(
+            ", under seed {seed}; {}={seed} runs it alone",
+            crate::settings::SEED
+        )
+    });
+    let shared = launch.dynamic_shared;
+    format!("in <<<({x}, {y}, {z}), ({a}, {b}, {c}), {shared} bytes>>>{seed}")
+}
+
+fn write(found: &Found, number: usize) {
+    let Some(folder) = &settings().findings else {
+        return;
+    };
+    let name = format!("finding-{}-{number}.json", std::process::id());
+    let written = fs::create_dir_all(folder).and_then(|()| {
+        let text = serde_json::to_string_pretty(found)?;
+        fs::write(folder.join(&name), text + "\n")
+    });
+    if let Err(error) = written {
+        say(&format!(
+            "cannot write {}: {error}",
+            folder.join(&name).display()
+        ));
+    }
+}
+
+impl Kept {
+    /// Writes the record where it is new, important, or a second old: a program may end in any way.
+    fn write_if_due(&mut self, is_important: bool) {
+        const PERIOD: Duration = Duration::from_secs(1);
+        let is_due = self.written.is_none_or(|it| it.elapsed() > PERIOD);
+        if is_due || is_important {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        self.written = Some(Instant::now());
+        let Some(folder) = &settings().record else {
+            return;
+        };
+        let path = folder.join(format!("{}.json", std::process::id()));
+        if let Ok(text) = serde_json::to_string(&self.record) {
+            // A record that cannot be written is missing in the summary alone: findings are printed.
+            let _ = fs::write(path, text);
+        }
+    }
+}
+
+/// The library has no main: what it has to say at the end is said by a handler.
+fn write_at_exit() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the handler is a function of this library, which is never unloaded (`-z nodelete`).
+        unsafe { libc::atexit(finish) };
+    });
+}
+
+extern "C" fn finish() {
+    let written = std::panic::catch_unwind(|| {
+        let mut kept = lock(&KEPT);
+        kept.write();
+        for (text, count) in kept.findings.iter().filter(|it| *it.1 > 1) {
+            say(&format!("found {count} times: {text}"));
+        }
+        counts::print();
+    });
+    // Nothing can be done about it as the process ends.
+    drop(written);
+}

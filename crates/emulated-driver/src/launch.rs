@@ -1,0 +1,217 @@
+//! A launch: executed at once, checked, and under seeds where they are asked for.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use engine::{Checks, Failure, Kernel, LaunchError, Options, Schedule, Shape};
+
+use crate::context::current;
+use crate::counts;
+use crate::findings::{found, launched, say};
+use crate::function::{Function, REGISTERS};
+use crate::order::{self, Lane};
+use crate::parameters::name_buffers;
+use crate::repeat;
+use crate::report::Launched;
+use crate::settings::{OnFinding, settings};
+use crate::status::{Answer, Status};
+
+/// A launch.
+pub(crate) struct Launch {
+    pub(crate) function: Arc<Function>,
+    pub(crate) shape: Shape,
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) cluster: [u32; 3],
+    pub(crate) is_cooperative: bool,
+}
+
+/// Blocks of a kernel that a multiprocessor holds.
+pub(crate) fn blocks_of_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
+    let needs = occupancy::Kernel {
+        registers_per_thread: REGISTERS,
+        static_shared_bytes: kernel.static_shared(),
+        dynamic_shared_bytes: dynamic_shared,
+        max_threads_per_block: kernel.max_threads(),
+    };
+    let held = settings().multiprocessor.occupancy(&needs, threads);
+    held.map_or(0, |it| it.blocks)
+}
+
+impl Launch {
+    /// Refuses what a device does not launch, before it is put into a stream.
+    pub(crate) fn check(&self) -> Answer {
+        let (kernel, _) = self.function.kernel()?;
+        if self.shape.grid.contains(&0) || self.shape.block.contains(&0) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let (shared, most) = (
+            self.shape.dynamic_shared,
+            self.function.dynamic_shared(&kernel),
+        );
+        if shared > most {
+            say(&format!(
+                "{}: {shared} bytes of dynamic shared memory; a launch may have {most}, unless \
+                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES is set to more",
+                kernel.name()
+            ));
+            return Err(Status::INVALID_VALUE);
+        }
+        if self.is_cooperative && self.blocks() > u64::from(self.resident_blocks(&kernel)) {
+            return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+        const PORTABLE: u32 = 8;
+        match self.cluster.iter().product::<u32>() {
+            blocks if blocks > PORTABLE && !self.function.allows_large_clusters() => {
+                Err(Status::INVALID_CLUSTER_SIZE)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn blocks(&self) -> u64 {
+        self.shape.grid.iter().map(|&it| u64::from(it)).product()
+    }
+
+    /// Blocks that the device holds at once.
+    fn resident_blocks(&self, kernel: &Kernel) -> u32 {
+        let threads = self
+            .shape
+            .block
+            .iter()
+            .fold(1, |all: u32, &it| all.saturating_mul(it));
+        let each = blocks_of_multiprocessor(kernel, threads, self.shape.dynamic_shared);
+        each * settings().multiprocessors
+    }
+
+    /// Runs it, in order and under the seeds that are asked for.
+    pub(crate) fn run(&self, lane: &Lane) -> Answer {
+        let (kernel, _) = self.function.kernel()?;
+        name_buffers(&kernel, &self.parameters);
+        let ran = repeat::under_seeds(
+            &|schedule| self.once(&kernel, lane, schedule),
+            kernel.name(),
+        );
+        launched(kernel.name(), ran.seeds, ran.failed.is_some());
+        match ran.failed {
+            None => Ok(()),
+            Some((seed, error)) => self.failed(&error, seed),
+        }
+    }
+
+    fn once(
+        &self,
+        kernel: &Kernel,
+        lane: &Lane,
+        schedule: Schedule,
+    ) -> Result<(), Box<LaunchError>> {
+        let settings = settings();
+        let options = Options {
+            schedule,
+            steps: settings.steps,
+            divergence: true,
+            resident_blocks: match self.is_cooperative {
+                true => u64::MAX,
+                false => u64::from(self.resident_blocks(kernel).max(1)),
+            },
+            cluster: self.cluster,
+            multiprocessors: settings.multiprocessors,
+            shared_per_block: settings.multiprocessor.max_shared_bytes_per_block,
+            ..Options::default()
+        };
+        let Some(mut known) = order::if_checked() else {
+            return self.execute(kernel, options, None);
+        };
+        let operation = lane.enqueue(&mut known);
+        let fixed = Vec::new();
+        self.execute(
+            kernel,
+            options,
+            Some(Checks {
+                checker: &mut known,
+                operation,
+                fixed,
+            }),
+        )
+    }
+
+    fn execute(
+        &self,
+        kernel: &Kernel,
+        options: Options,
+        checks: Option<Checks<'_>>,
+    ) -> Result<(), Box<LaunchError>> {
+        let ran = match settings().is_counted {
+            false => kernel.launch(self.shape, options, &self.parameters, &print, checks),
+            true => {
+                let tallied = kernel.tally(self.shape, options, &self.parameters, &print, checks);
+                tallied.map(|tallied| counts::add(kernel.name(), &tallied))
+            }
+        };
+        ran.map_err(Box::new)
+    }
+
+    /// Says what was found, and gives the answer to it.
+    fn failed(&self, error: &LaunchError, seed: Option<u64>) -> Answer {
+        let status = status_of(error);
+        let finding = match error {
+            LaunchError::Found { finding, .. } => Some(&**finding),
+            LaunchError::Thread { .. } | LaunchError::Unfinished { .. } => None,
+            // The device does not launch it: an error of the call, and no finding.
+            _ => {
+                say(&error.to_string());
+                return Err(status);
+            }
+        };
+        let kernel = self.function.kernel()?.0.name().to_owned();
+        let Shape {
+            grid,
+            block,
+            dynamic_shared,
+        } = self.shape;
+        let launch = Launched {
+            kernel,
+            grid,
+            block,
+            dynamic_shared,
+            seed,
+        };
+        found(&error.to_string(), Some(launch), finding);
+        match settings().on_finding {
+            OnFinding::Error => Err(status),
+            OnFinding::Report => Ok(()),
+            OnFinding::Sticky => {
+                current()?.lose(status);
+                Err(status)
+            }
+        }
+    }
+}
+
+/// Writes what a kernel prints.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // A program without standard output loses it.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The driver's answer to a launch that has failed.
+fn status_of(error: &LaunchError) -> Status {
+    match error {
+        LaunchError::Thread { failure, .. } => match **failure {
+            Failure::Assertion { .. } => Status::ASSERT,
+            Failure::Trap | Failure::NotCooperative => Status::LAUNCH_FAILED,
+            Failure::Endless(_) | Failure::NotBegun { .. } | Failure::NotPromised { .. } => {
+                Status::LAUNCH_TIMEOUT
+            }
+            Failure::Unlowered(_) => Status::NOT_SUPPORTED,
+            Failure::NoMemory { .. } => Status::OUT_OF_MEMORY,
+            _ => Status::LAUNCH_FAILED,
+        },
+        LaunchError::Unfinished { .. } => Status::LAUNCH_TIMEOUT,
+        LaunchError::Found { .. } => Status::ILLEGAL_ADDRESS,
+        LaunchError::Cluster { .. } => Status::INVALID_CLUSTER_SIZE,
+        LaunchError::Registers { .. } => Status::OUT_OF_MEMORY,
+        LaunchError::Unlowered(_) => Status::NOT_SUPPORTED,
+        LaunchError::Limit(_) | LaunchError::Parameters { .. } => Status::INVALID_VALUE,
+    }
+}

@@ -1,0 +1,131 @@
+//! The linker, which hands PTX back, and the options of what loads images.
+
+use std::sync::Mutex;
+
+use crate::arguments::{In, Out};
+use crate::context::current;
+use crate::findings::say;
+use crate::handles::{Handle, keep, lock, look};
+use crate::image;
+use crate::module::ptx_of_path;
+use crate::status::{Answer, Status};
+
+/// What is to be linked: PTX that ends with NUL, as the image that it becomes does.
+#[derive(Default)]
+pub(crate) struct Linking {
+    image: Mutex<Vec<u8>>,
+}
+
+impl Linking {
+    fn add(&self, text: String) -> Answer {
+        let mut image = lock(&self.image);
+        if !image.is_empty() {
+            say("cuLinkAddData: the emulator's linker takes one PTX, and does not link several");
+            return Err(Status::NOT_SUPPORTED);
+        }
+        *image = text.into_bytes();
+        image.push(0);
+        Ok(())
+    }
+
+    /// Start and bytes of the image, which stays until the linking is destroyed.
+    fn image(&self) -> Answer<(*const u8, usize)> {
+        let image = lock(&self.image);
+        match image.is_empty() {
+            true => Err(Status::INVALID_VALUE),
+            false => Ok((image.as_ptr(), image.len())),
+        }
+    }
+}
+
+/// Options of a load, of which the logs count here.
+pub(crate) struct Options {
+    info: Log,
+    error: Log,
+}
+
+/// A buffer of the program's for text.
+struct Log {
+    buffer: Option<Out<u8>>,
+    room: usize,
+}
+
+/// `CUjit_option`: the buffers for what is said and for what is wrong, each followed by its size.
+const INFO: i32 = 3;
+const ERROR: i32 = 5;
+
+impl Options {
+    /// Reads options: a value is an address or a number.
+    pub(crate) fn read(count: u32, options: In<i32>, values: In<Out<u8>>) -> Answer<Options> {
+        let options = options.all(count as usize)?;
+        let values = values.all(count as usize)?;
+        let value = |which| {
+            options
+                .iter()
+                .position(|&it| it == which)
+                .map(|at| values[at])
+        };
+        let log = |which| Log {
+            buffer: value(which).filter(|it| !it.is_null()),
+            room: value(which + 1).map_or(0, Out::address),
+        };
+        Ok(Options {
+            info: log(INFO),
+            error: log(ERROR),
+        })
+    }
+
+    /// Writes both logs.
+    pub(crate) fn tell(&self, is_loaded: bool) -> Answer {
+        self.info.write("")?;
+        self.error.write(match is_loaded {
+            true => "",
+            false => "Ridgepoint's emulator cannot load this image; standard error says why",
+        })
+    }
+}
+
+impl Log {
+    fn write(&self, text: &str) -> Answer {
+        match self.buffer {
+            Some(buffer) if self.room > 0 => buffer.cast().put_text(text, self.room),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn create() -> Answer<Handle> {
+    current()?;
+    Ok(keep(Linking::default()))
+}
+
+pub(crate) mod calls {
+    use super::*;
+    use crate::arguments::Text;
+    use crate::handles::end;
+
+    driver! {
+        fn cuLinkCreate_v2(count: u32, options: In<i32>, values: In<Out<u8>>, to: Out<Handle>) {
+            to.check()?;
+            Options::read(count, options, values)?.tell(true)?;
+            to.put(create()?)
+        }
+        fn cuLinkAddData_v2(
+            linking: Handle, _kind: u32, data: In<u8>, bytes: usize, _name: In<u8>, _count: u32, _options: In<i32>,
+            _values: In<Out<u8>>,
+        ) {
+            let linking = look::<Linking>(linking)?;
+            linking.add(image::ptx_of_file(&data.all(bytes)?)?)
+        }
+        fn cuLinkAddFile_v2(linking: Handle, _kind: u32, path: Text, _count: u32, _options: In<i32>, _values: In<Out<u8>>) {
+            look::<Linking>(linking)?.add(ptx_of_path(&path.get()?)?)
+        }
+        fn cuLinkComplete(linking: Handle, to: Out<*const u8>, bytes: Out<usize>) {
+            let (start, size) = look::<Linking>(linking)?.image()?;
+            to.put(start)?;
+            bytes.put_if_asked(size);
+            Ok(())
+        }
+        fn cuLinkDestroy(linking: Handle) { end::<Linking>(linking).map(drop) }
+    }
+}

@@ -1,0 +1,175 @@
+//! Pools: memory that is allocated and freed in the order of a stream.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use engine::memory::Direction;
+
+use crate::allocations::{self, Kind, allocate};
+use crate::context::current;
+use crate::device;
+use crate::handles::{Handle, keep, lock, look};
+use crate::settings::settings;
+use crate::status::{Answer, Status};
+use crate::stream::{self, Stream};
+
+/// A pool. The emulator gives freed memory back at once: what a pool keeps is not kept.
+pub(crate) struct Pool {
+    device: u32,
+    attributes: Mutex<HashMap<u32, u64>>,
+}
+
+/// `CUmemPool_attribute`: three switches, on at first, and the bytes that the pool does not give back.
+const SWITCHES: [u32; 3] = [1, 2, 3];
+const RELEASE_THRESHOLD: u32 = 4;
+/// Bytes that are reserved, and that were at most; bytes that are used, and that were at most.
+const USED: [u32; 4] = [5, 6, 7, 8];
+
+/// The pools of each device: its default one, and the one that is used where none is named.
+static OF_DEVICES: LazyLock<Mutex<Vec<(Handle, Handle)>>> = LazyLock::new(|| {
+    let default = |device| {
+        let pool = keep(Pool::new(device));
+        (pool, pool)
+    };
+    Mutex::new((0..settings().devices).map(default).collect())
+});
+
+impl Pool {
+    fn new(device: u32) -> Pool {
+        let switches = SWITCHES.iter().map(|&it| (it, 1));
+        let attributes = switches.chain([(RELEASE_THRESHOLD, 0)]);
+        Pool {
+            device,
+            attributes: Mutex::new(attributes.collect()),
+        }
+    }
+
+    fn attribute(&self, which: u32) -> Answer<u64> {
+        if USED.contains(&which) {
+            return Ok(allocations::used(self.device));
+        }
+        lock(&self.attributes)
+            .get(&which)
+            .copied()
+            .ok_or(Status::INVALID_VALUE)
+    }
+
+    fn set(&self, which: u32, value: u64) -> Answer {
+        if USED.contains(&which) && value == 0 {
+            return Ok(());
+        }
+        *lock(&self.attributes)
+            .get_mut(&which)
+            .ok_or(Status::INVALID_VALUE)? = value;
+        Ok(())
+    }
+}
+
+/// Allocates memory of a pool, or of the one that is used where none is named.
+fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64> {
+    let stream = stream::of(stream)?;
+    refuse_capture(&stream)?;
+    let pool = match pool {
+        Some(pool) => pool,
+        None => lock(&OF_DEVICES)[stream.device as usize].1,
+    };
+    let device = look::<Pool>(pool)?.device;
+    let context = current()?;
+    if device != context.device {
+        return Err(Status::NOT_SUPPORTED);
+    }
+    allocate(&context, bytes as u64, Kind::OfPool(pool))
+}
+
+/// Graphs do not allocate here.
+fn refuse_capture(stream: &Stream) -> Answer {
+    match lock(&stream.capturing).is_some() {
+        true => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
+        false => Ok(()),
+    }
+}
+
+/// Frees memory in the order of a stream: what another stream still does with it is too late, as after a write.
+fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
+    refuse_capture(stream)?;
+    let allocated = allocations::at(address).ok_or(Status::INVALID_VALUE)?;
+    let bytes = (address, allocated.bytes);
+    allocations::touch("cuMemFreeAsync", &stream.lane(), bytes, Direction::Write)?;
+    allocations::free(address, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+}
+
+/// Bytes of an attribute's value: switches are 4 bytes, counts 8.
+fn is_short(which: u32) -> bool {
+    SWITCHES.contains(&which)
+}
+
+/// Which device a new pool is of: the fields of `CUmemPoolProps` that say so.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Properties {
+    kind: u32,
+    handles: u32,
+    location: u32,
+    device: i32,
+}
+
+const PINNED: u32 = 1;
+const ON_DEVICE: u32 = 1;
+
+fn create(properties: Properties) -> Answer<Handle> {
+    let Properties {
+        kind: PINNED,
+        handles: 0,
+        location: ON_DEVICE,
+        device,
+    } = properties
+    else {
+        return Err(Status::NOT_SUPPORTED);
+    };
+    Ok(keep(Pool::new(device::number(device)?)))
+}
+
+pub(crate) mod calls {
+    use super::*;
+    use crate::arguments::{In, Out};
+    use crate::handles::end;
+
+    driver! {
+        fn cuDeviceGetDefaultMemPool(to: Out<Handle>, of: i32) { to.put(lock(&OF_DEVICES)[device::number(of)? as usize].0) }
+        fn cuDeviceGetMemPool(to: Out<Handle>, of: i32) { to.put(lock(&OF_DEVICES)[device::number(of)? as usize].1) }
+        fn cuDeviceSetMemPool(of: i32, pool: Handle) {
+            let device = device::number(of)?;
+            if look::<Pool>(pool)?.device != device { return Err(Status::INVALID_VALUE) }
+            lock(&OF_DEVICES)[device as usize].1 = pool;
+            Ok(())
+        }
+        fn cuMemPoolCreate(to: Out<Handle>, properties: In<Properties>) { to.check()?; to.put(create(properties.get()?)?) }
+        fn cuMemPoolDestroy(pool: Handle) {
+            look::<Pool>(pool)?;
+            let mut all = lock(&OF_DEVICES);
+            if all.iter().any(|it| it.0 == pool) { return Err(Status::INVALID_VALUE) }
+            for of_device in all.iter_mut().filter(|it| it.1 == pool) { of_device.1 = of_device.0 }
+            drop(all);
+            end::<Pool>(pool).map(drop)
+        }
+        fn cuMemPoolTrimTo(pool: Handle, _bytes: usize) { look::<Pool>(pool).map(drop) }
+        fn cuMemPoolSetAttribute(pool: Handle, which: u32, value: Out<u64>) {
+            let pool = look::<Pool>(pool)?;
+            let value = match is_short(which) { true => u64::from(value.cast::<u32>().get()?), false => value.get()? };
+            pool.set(which, value)
+        }
+        fn cuMemPoolGetAttribute(pool: Handle, which: u32, to: Out<u64>) {
+            let value = look::<Pool>(pool)?.attribute(which)?;
+            match is_short(which) { true => to.cast::<u32>().put(value as u32), false => to.put(value) }
+        }
+        fn cuMemAllocAsync | cuMemAllocAsync_ptsz(to: Out<u64>, bytes: usize, stream: Handle) {
+            to.check()?;
+            to.put(allocate_in(stream, None, bytes)?)
+        }
+        fn cuMemAllocFromPoolAsync | cuMemAllocFromPoolAsync_ptsz(to: Out<u64>, bytes: usize, pool: Handle, stream: Handle) {
+            to.check()?;
+            to.put(allocate_in(stream, Some(pool), bytes)?)
+        }
+        fn cuMemFreeAsync | cuMemFreeAsync_ptsz(address: u64, stream: Handle) { free_in(&stream::of(stream)?, address) }
+    }
+}

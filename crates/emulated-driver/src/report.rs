@@ -1,0 +1,82 @@
+//! What a process leaves for those who started it: files of JSON, one per finding, and one that says what was launched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::check;
+use serde::{Deserialize, Serialize};
+
+/// What a process has launched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The program: its script, where it is an interpreter.
+    pub program: String,
+    /// Launches without checks.
+    pub unchecked: u64,
+    /// Checked launches, by the kernel's name.
+    pub kernels: BTreeMap<String, Launches>,
+    /// Findings between the host and kernels.
+    pub of_host: u64,
+    /// Functions of the driver that were called and are not emulated.
+    pub absent: BTreeSet<String>,
+}
+
+/// The checked launches of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launches {
+    /// How many.
+    pub all: u64,
+    /// How many of them something was found in.
+    pub failed: u64,
+    /// Seeds that each was run under.
+    pub seeds: u64,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The name of its kind.
+    pub kind: String,
+    /// The report, as it was printed.
+    pub text: String,
+    /// The program.
+    pub program: String,
+    /// The launch; none of a finding of the host.
+    pub launch: Option<Launched>,
+    /// The instruction at which it was found.
+    pub now: Option<Side>,
+    /// The access before, with which that is wrong.
+    pub before: Option<Side>,
+}
+
+/// A launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launched {
+    /// The kernel.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared: u32,
+    /// The seed of the order in which threads ran; none for the order of their numbers.
+    pub seed: Option<u64>,
+}
+
+/// Who made an access, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
+    /// The thread, or the host.
+    pub who: String,
+    /// File and line, or the line of the PTX.
+    pub source: String,
+}
+
+impl Side {
+    pub(crate) fn of(side: &check::Side) -> Side {
+        Side {
+            who: side.who.clone(),
+            source: side.source.clone(),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What the environment says of the emulated devices and their checks. `ridgepoint emulate` sets it; a program that is
+//! started by hand may, too.
+
+use std::env;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use engine::memory::DEVICES;
+use occupancy::{ComputeCapability, Multiprocessor};
+
+use crate::findings::say;
+
+/// `off`: launches are not checked, but for bounds. The default is `on`.
+pub const CHECKS: &str = "RIDGEPOINT_DRIVER_CHECKS";
+/// Each launch is run again under so many seeds, from a copy of all memory.
+pub const SEEDS: &str = "RIDGEPOINT_DRIVER_SEEDS";
+/// Launches are run under this seed alone.
+pub const SEED: &str = "RIDGEPOINT_DRIVER_SEED";
+/// The answer to a launch in which something was found: `error`, `report` or `sticky`.
+pub const ON_FINDING: &str = "RIDGEPOINT_DRIVER_ON_FINDING";
+/// The folder for a file per finding.
+pub const FINDINGS: &str = "RIDGEPOINT_DRIVER_FINDINGS";
+/// The folder for a file per process, which says what was launched.
+pub const RECORD: &str = "RIDGEPOINT_DRIVER_RECORD";
+/// `on`: what launches do is counted, and printed as the process ends.
+pub const COUNTS: &str = "RIDGEPOINT_DRIVER_COUNTS";
+/// How many devices there are: 1 to 64.
+pub const NUMBER_OF_DEVICES: &str = "RIDGEPOINT_DRIVER_DEVICES";
+/// The architecture of the devices: `sm_90`.
+pub const ARCH: &str = "RIDGEPOINT_DRIVER_ARCH";
+/// Bytes of memory of a device.
+pub const MEMORY: &str = "RIDGEPOINT_DRIVER_MEMORY";
+/// How many blocks of instructions a warp may go through in a launch.
+pub const STEPS: &str = "RIDGEPOINT_DRIVER_STEPS";
+/// `on`: each call of the driver is printed.
+pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
+
+/// The version of CUDA whose driver this is like.
+pub(crate) const VERSION: i32 = 13_000;
+
+/// Bytes of memory beyond which a launch is not run again under seeds: all of it is copied.
+pub(crate) const MOST_COPIED: u64 = 1 << 30;
+
+/// The answer to a launch in which something was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnFinding {
+    /// An error, of this launch alone.
+    Error,
+    /// Success: the program goes on with what the launch has written until then.
+    Report,
+    /// An error, of this and all later calls of the context, as on a GPU.
+    Sticky,
+}
+
+impl FromStr for OnFinding {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<OnFinding, ()> {
+        match text {
+            "error" => Ok(OnFinding::Error),
+            "report" => Ok(OnFinding::Report),
+            "sticky" => Ok(OnFinding::Sticky),
+            _ => Err(()),
+        }
+    }
+}
+
+/// A switch of the environment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Switch(bool);
+
+impl FromStr for Switch {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Switch, ()> {
+        match text {
+            "on" | "1" => Ok(Switch(true)),
+            "off" | "0" => Ok(Switch(false)),
+            _ => Err(()),
+        }
+    }
+}
+
+/// The devices, and how launches are run.
+pub(crate) struct Settings {
+    pub(crate) is_checked: bool,
+    pub(crate) seeds: u64,
+    pub(crate) seed: Option<u64>,
+    pub(crate) on_finding: OnFinding,
+    pub(crate) findings: Option<PathBuf>,
+    pub(crate) record: Option<PathBuf>,
+    pub(crate) is_counted: bool,
+    pub(crate) devices: u32,
+    pub(crate) capability: ComputeCapability,
+    pub(crate) multiprocessor: Multiprocessor,
+    pub(crate) multiprocessors: u32,
+    pub(crate) memory: u64,
+    pub(crate) steps: u64,
+    pub(crate) shows_calls: bool,
+}
+
+/// What the environment says, read once.
+pub(crate) fn settings() -> &'static Settings {
+    static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::of_environment);
+    &SETTINGS
+}
+
+impl Settings {
+    fn of_environment() -> Settings {
+        let (capability, multiprocessor) = architecture();
+        let is_on = |name, default| value(name).unwrap_or(Switch(default)) == Switch(true);
+        let path = |name| env::var_os(name).map(PathBuf::from);
+        Settings {
+            is_checked: is_on(CHECKS, true),
+            seeds: value(SEEDS).unwrap_or(0),
+            seed: value(SEED),
+            on_finding: value(ON_FINDING).unwrap_or(OnFinding::Error),
+            findings: path(FINDINGS),
+            record: path(RECORD),
+            is_counted: is_on(COUNTS, false),
+            devices: value(NUMBER_OF_DEVICES).unwrap_or(1).clamp(1, DEVICES),
+            capability,
+            multiprocessor,
+            multiprocessors: capability.multiprocessors().unwrap_or(1),
+            memory: value(MEMORY).unwrap_or(8 << 30),
+            steps: value(STEPS).unwrap_or(1 << 28),
+            shows_calls: is_on(CALLS, false),
+        }
+    }
+}
+
+/// The value of a variable; none where it is not set, or where that is said to be no value of it.
+fn value<T: FromStr>(name: &str) -> Option<T> {
+    let text = env::var(name).ok()?;
+    let value = text.trim().parse().ok();
+    if value.is_none() {
+        say(&format!(
+            "{name} is `{text}`, which is no value of it; the default counts"
+        ));
+    }
+    value
+}
+
+/// The architecture of the devices, and its limits.
+fn architecture() -> (ComputeCapability, Multiprocessor) {
+    const DEFAULT: u32 = 90;
+    let asked = env::var(ARCH).ok();
+    let number = asked.as_deref().and_then(|text| {
+        let digits = text.trim_start_matches("sm_");
+        digits.trim_end_matches(['a', 'f']).parse().ok()
+    });
+    let of = |number| {
+        let capability = ComputeCapability::from_arch(number);
+        Some((capability, Multiprocessor::of(capability).ok()?))
+    };
+    if let Some(known) = number.and_then(of) {
+        return known;
+    }
+    if let Some(text) = asked {
+        say(&format!(
+            "{ARCH} is `{text}`, whose limits are not known; sm_{DEFAULT} counts"
+        ));
+    }
+    of(DEFAULT).expect("the table of capabilities has the default")
+}

@@ -1,0 +1,255 @@
+//! Streams: the default one of a context or of a thread, and those that a program makes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+use crate::capture::Capturing;
+use crate::context::{self, current};
+use crate::handles::{Handle, end, keep_shared, lock, look};
+use crate::order::{self, Lane, Owned};
+use crate::settings::settings;
+use crate::status::{Answer, Status};
+
+/// A stream.
+pub(crate) struct Stream {
+    pub(crate) context: Handle,
+    pub(crate) device: u32,
+    family: Weak<Family>,
+    order: Owned,
+    waits: Waits,
+    flags: u32,
+    priority: i32,
+    number: u64,
+    pub(crate) capturing: Mutex<Option<Capturing>>,
+}
+
+/// Which other streams a stream's work waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    /// The default stream: for all of its context that are not non-blocking.
+    ForAll,
+    /// For the default stream.
+    ForDefault,
+    /// For none.
+    ForNone,
+}
+
+/// The streams of a context.
+pub(crate) struct Family {
+    context: Handle,
+    device: u32,
+    default: OnceLock<Arc<Stream>>,
+    all: Mutex<Vec<Weak<Stream>>>,
+}
+
+const NON_BLOCKING: u32 = 1;
+
+/// The handles of default streams: null and the legacy one, and each thread's own.
+const NULL: Handle = 0;
+const LEGACY: Handle = 1;
+const PER_THREAD: Handle = 2;
+
+/// Priorities, from the most urgent.
+pub(crate) const PRIORITIES: RangeInclusive<i32> = -5..=0;
+
+thread_local! {
+    /// Whether the null stream is the thread's own: in calls of the functions whose names end with `_ptsz` and `_ptds`.
+    static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+    static OWN: RefCell<HashMap<Handle, Arc<Stream>>> = RefCell::default();
+}
+
+/// Runs a call in which the null stream is the thread's own.
+pub(crate) fn with_own_default<R>(call: impl FnOnce() -> R) -> R {
+    let before = HAS_OWN_DEFAULT.replace(true);
+    let result = call();
+    HAS_OWN_DEFAULT.set(before);
+    result
+}
+
+impl Family {
+    pub(crate) fn new(context: Handle, device: u32) -> Family {
+        Family {
+            context,
+            device,
+            default: OnceLock::new(),
+            all: Mutex::default(),
+        }
+    }
+
+    fn stream(self: &Arc<Self>, waits: Waits, flags: u32, priority: i32) -> Arc<Stream> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let stream = Arc::new(Stream {
+            context: self.context,
+            device: self.device,
+            family: Arc::downgrade(self),
+            order: Owned::new(),
+            waits,
+            flags,
+            priority,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            capturing: Mutex::default(),
+        });
+        let mut all = lock(&self.all);
+        all.retain(|it| it.strong_count() > 0);
+        all.push(Arc::downgrade(&stream));
+        stream
+    }
+
+    fn default_stream(self: &Arc<Self>) -> Arc<Stream> {
+        let make = || self.stream(Waits::ForAll, 0, 0);
+        self.default.get_or_init(make).clone()
+    }
+
+    /// The streams that there are.
+    pub(crate) fn all(&self) -> Vec<Arc<Stream>> {
+        lock(&self.all).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// The host waits for all of the context.
+    pub(crate) fn synchronise_all(&self) -> Answer {
+        let all = self.all();
+        if all.iter().any(|it| lock(&it.capturing).is_some()) {
+            return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+        }
+        match settings().devices {
+            // With those that have been destroyed.
+            1 => context::everything_is_done(),
+            _ => {
+                if let Some(mut known) = order::if_checked() {
+                    all.iter()
+                        .for_each(|it| known.streams.synchronise(it.order.0));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// Where the stream's next operation goes.
+    pub(crate) fn lane(&self) -> Lane {
+        let after = match (settings().is_checked, self.family.upgrade()) {
+            (true, Some(family)) => self.first(&family),
+            _ => Vec::new(),
+        };
+        Lane {
+            order: self.order.0,
+            after,
+        }
+    }
+
+    /// The streams whose work comes first.
+    fn first(&self, family: &Arc<Family>) -> Vec<engine::check::Stream> {
+        match self.waits {
+            Waits::ForNone => Vec::new(),
+            Waits::ForDefault => vec![family.default_stream().order.0],
+            Waits::ForAll => {
+                let all = family.all();
+                let blocking = all.iter().filter(|it| it.waits == Waits::ForDefault);
+                blocking.map(|it| it.order.0).collect()
+            }
+        }
+    }
+
+    /// The host waits for all that it has done.
+    pub(crate) fn synchronise(&self) -> Answer {
+        if lock(&self.capturing).is_some() {
+            return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+        }
+        let lane = self.lane();
+        if let Some(mut known) = order::if_checked() {
+            if self.waits == Waits::ForAll {
+                lane.settle(&mut known);
+            }
+            known.streams.synchronise(lane.order);
+        }
+        Ok(())
+    }
+
+    /// The stream itself, for waits.
+    pub(crate) fn lane_alone(&self) -> engine::check::Stream {
+        self.order.0
+    }
+
+    pub(crate) fn is_default(&self) -> bool {
+        self.waits == Waits::ForAll
+    }
+}
+
+/// Returns the stream of a handle; small ones are default streams of the current context.
+///
+/// # Errors
+/// The handle is stale, or there is no current context.
+pub(crate) fn of(handle: Handle) -> Answer<Arc<Stream>> {
+    match handle {
+        NULL if HAS_OWN_DEFAULT.get() => own_default(),
+        NULL | LEGACY => Ok(current()?.streams.default_stream()),
+        PER_THREAD => own_default(),
+        _ => {
+            let stream: Arc<Stream> = look(handle)?;
+            current()?;
+            Ok(stream)
+        }
+    }
+}
+
+/// The calling thread's own default stream in the current context.
+fn own_default() -> Answer<Arc<Stream>> {
+    let family = Arc::clone(&current()?.streams);
+    let known = OWN.with_borrow(|all| all.get(&family.context).cloned());
+    let is_of = |it: &Arc<Stream>| Weak::ptr_eq(&it.family, &Arc::downgrade(&family));
+    if let Some(stream) = known.filter(is_of) {
+        return Ok(stream);
+    }
+    let stream = family.stream(Waits::ForDefault, 0, 0);
+    let before = OWN.with_borrow_mut(|all| all.insert(family.context, Arc::clone(&stream)));
+    drop(before);
+    Ok(stream)
+}
+
+fn create(flags: u32, priority: i32) -> Answer<Handle> {
+    let waits = match flags {
+        0 => Waits::ForDefault,
+        NON_BLOCKING => Waits::ForNone,
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
+    Ok(keep_shared(
+        current()?.streams.stream(waits, flags, priority),
+    ))
+}
+
+pub(crate) mod calls {
+    use std::ffi::c_void;
+
+    use super::*;
+    use crate::arguments::Out;
+    use crate::work::{HostFunction, StreamCallback, Work, submit};
+
+    driver! {
+        fn cuStreamCreate(to: Out<Handle>, flags: u32) { to.check()?; to.put(create(flags, 0)?) }
+        fn cuStreamCreateWithPriority(to: Out<Handle>, flags: u32, priority: i32) { to.check()?; to.put(create(flags, priority)?) }
+        fn cuStreamDestroy_v2(stream: Handle) { end::<Stream>(stream).map(drop) }
+        fn cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: Handle) { of(stream)?.synchronise() }
+        // A program relies on "done" as on a wait.
+        fn cuStreamQuery | cuStreamQuery_ptsz(stream: Handle) { of(stream)?.synchronise() }
+        fn cuStreamGetCtx | cuStreamGetCtx_ptsz(stream: Handle, to: Out<Handle>) { to.put(of(stream)?.context) }
+        fn cuStreamGetDevice | cuStreamGetDevice_ptsz(stream: Handle, to: Out<i32>) { to.put(of(stream)?.device as i32) }
+        fn cuStreamGetFlags | cuStreamGetFlags_ptsz(stream: Handle, to: Out<u32>) { to.put(of(stream)?.flags) }
+        fn cuStreamGetPriority | cuStreamGetPriority_ptsz(stream: Handle, to: Out<i32>) { to.put(of(stream)?.priority) }
+        fn cuStreamGetId | cuStreamGetId_ptsz(stream: Handle, to: Out<u64>) { to.put(of(stream)?.number) }
+        fn cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz(stream: Handle, _address: u64, _bytes: usize, _flags: u32) { of(stream).map(drop) }
+        fn cuLaunchHostFunc | cuLaunchHostFunc_ptsz(stream: Handle, function: Option<HostFunction>, data: *mut c_void) {
+            let function = function.ok_or(Status::INVALID_VALUE)?;
+            submit(&*of(stream)?, Work::Host { function, data: data as usize })
+        }
+        fn cuStreamAddCallback | cuStreamAddCallback_ptsz(stream: Handle, function: Option<StreamCallback>, data: *mut c_void, _flags: u32) {
+            let function = function.ok_or(Status::INVALID_VALUE)?;
+            let callback = Work::Callback { function, stream, data: data as usize };
+            submit(&*of(stream)?, callback)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What is put into streams: done at once, or added to the graph of a stream that captures.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::capture;
+use crate::copy::Copy;
+use crate::event::Event;
+use crate::fill::Fill;
+use crate::graph::{Executable, Graph};
+use crate::handles::Handle;
+use crate::launch::Launch;
+use crate::order::Lane;
+use crate::status::Answer;
+use crate::stream::Stream;
+
+/// `CUhostFn`
+pub(crate) type HostFunction = unsafe extern "C" fn(*mut c_void);
+/// `CUstreamCallback`
+pub(crate) type StreamCallback = unsafe extern "C" fn(Handle, u32, *mut c_void);
+
+/// Something that a stream does.
+#[derive(Clone)]
+pub(crate) enum Work {
+    Launch(Arc<Launch>),
+    Copy(Copy),
+    Fill(Fill),
+    Host {
+        function: HostFunction,
+        data: usize,
+    },
+    Callback {
+        function: StreamCallback,
+        stream: Handle,
+        data: usize,
+    },
+    Graph(Arc<Graph>),
+    Executable(Arc<Executable>),
+    Record(Arc<Event>),
+    Nothing,
+}
+
+impl Work {
+    /// Does it.
+    pub(crate) fn run(&self, lane: &Lane) -> Answer {
+        match self {
+            Work::Launch(launch) => launch.run(lane),
+            Work::Copy(copy) => copy.run(lane),
+            Work::Fill(fill) => fill.run(lane),
+            &Work::Host { function, data } => {
+                // SAFETY: the program has handed both over for this call.
+                unsafe { function(data as *mut c_void) };
+                Ok(())
+            }
+            &Work::Callback {
+                function,
+                stream,
+                data,
+            } => {
+                // SAFETY: as above.
+                unsafe { function(stream, 0, data as *mut c_void) };
+                Ok(())
+            }
+            Work::Graph(graph) => graph.run(lane),
+            Work::Executable(executable) => executable.run(lane),
+            Work::Record(event) => {
+                event.set(crate::event::Place::now(lane));
+                Ok(())
+            }
+            Work::Nothing => Ok(()),
+        }
+    }
+
+    /// `CUgraphNodeType`
+    pub(crate) fn kind(&self) -> u32 {
+        match self {
+            Work::Launch(_) => 0,
+            Work::Copy(_) => 1,
+            Work::Fill(_) => 2,
+            Work::Host { .. } | Work::Callback { .. } => 3,
+            Work::Graph(_) | Work::Executable(_) => 4,
+            Work::Nothing => 5,
+            Work::Record(_) => 7,
+        }
+    }
+}
+
+/// Puts work into a stream.
+pub(crate) fn submit(stream: &Stream, work: Work) -> Answer {
+    match capture::add(stream, work) {
+        Ok(()) => Ok(()),
+        Err(work) => work.run(&stream.lane()),
+    }
+}
