@@ -424,7 +424,7 @@ impl DriverError {
 impl From<Box<Stop>> for DriverError {
     fn from(stop: Box<Stop>) -> DriverError {
         match *stop {
-            Stop::Found(finding) => DriverError::HostAccess(finding),
+            Stop::Found(finding) => DriverError::HostAccess(Box::new(finding.with_places())),
             Stop::NoMemory { bytes } => DriverError::CheckMemory { bytes },
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
+use engine::check::Stop;
 use engine::memory::{self, Contents, DEVICES, Direction, Label, Memory, Protection};
 
 use crate::context::Context;
@@ -273,12 +274,15 @@ pub(crate) fn touch(
         .checker
         .host(memory, operation, (address, bytes), direction);
     drop(known);
-    checked.map_err(|stop| {
-        let finding = match &*stop {
-            engine::check::Stop::Found(finding) => Some(&**finding),
-            _ => None,
-        };
-        found(&format!("{what}: {stop}"), None, finding);
-        Status::ILLEGAL_ADDRESS
+    checked.map_err(|stop| match *stop {
+        Stop::Found(finding) => {
+            let finding = finding.with_places();
+            found(&format!("{what}: {finding}"), None, Some(&finding));
+            Status::ILLEGAL_ADDRESS
+        }
+        stop @ Stop::NoMemory { .. } => {
+            say(&format!("{what}: {stop}"));
+            Status::OUT_OF_MEMORY
+        }
     })
 }

@@ -11,6 +11,7 @@ use crate::context::current;
 use crate::handles::{Handle, keep_shared, look};
 use crate::library::Library;
 use crate::module::Module;
+use crate::names::Named;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
@@ -18,6 +19,7 @@ use crate::status::{Answer, Status};
 pub(crate) struct Function {
     source: Source,
     name: CString,
+    named: Named,
     /// What a program has set, or -1.
     dynamic_shared: AtomicU32,
     carveout: AtomicU32,
@@ -57,11 +59,17 @@ impl Function {
     fn new(source: Source, name: &str) -> Answer<Function> {
         Ok(Function {
             source,
+            named: Named::of(name),
             name: CString::new(name).map_err(|_| Status::INVALID_VALUE)?,
             dynamic_shared: AtomicU32::new(UNSET),
             carveout: AtomicU32::new(UNSET),
             allows_large_clusters: AtomicU32::new(0),
         })
+    }
+
+    /// Its name as its author knows it.
+    pub(crate) fn named(&self) -> &Named {
+        &self.named
     }
 
     /// The context that it ends with.

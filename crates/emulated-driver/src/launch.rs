@@ -86,12 +86,10 @@ impl Launch {
     /// Runs it, in order and under the seeds that are asked for.
     pub(crate) fn run(&self, lane: &Lane) -> Answer {
         let (kernel, _) = self.function.kernel()?;
-        name_buffers(&kernel, &self.parameters);
-        let ran = repeat::under_seeds(
-            &|schedule| self.once(&kernel, lane, schedule),
-            kernel.name(),
-        );
-        launched(kernel.name(), ran.seeds, ran.failed.is_some());
+        name_buffers(&kernel, self.function.named(), &self.parameters);
+        let name = &self.function.named().name;
+        let ran = repeat::under_seeds(&|schedule| self.once(&kernel, lane, schedule), name);
+        launched(name, ran.seeds, ran.failed.is_some());
         match ran.failed {
             None => Ok(()),
             Some((seed, error)) => self.failed(&error, seed),
@@ -108,6 +106,7 @@ impl Launch {
         let options = Options {
             schedule,
             steps: settings.steps,
+            time: settings.time,
             divergence: true,
             resident_blocks: match self.is_cooperative {
                 true => u64::MAX,
@@ -162,7 +161,11 @@ impl Launch {
                 return Err(status);
             }
         };
-        let kernel = self.function.kernel()?.0.name().to_owned();
+        let kernel = self.function.named().name.clone();
+        let text = match error {
+            LaunchError::Found { finding, .. } => format!("{kernel}: {finding}"),
+            error => error.to_string(),
+        };
         let Shape {
             grid,
             block,
@@ -175,7 +178,7 @@ impl Launch {
             dynamic_shared,
             seed,
         };
-        found(&error.to_string(), Some(launch), finding);
+        found(&text, Some(launch), finding);
         match settings().on_finding {
             OnFinding::Error => Err(status),
             OnFinding::Report => Ok(()),

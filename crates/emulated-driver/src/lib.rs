@@ -37,6 +37,7 @@ mod library;
 mod linker;
 mod memory;
 mod module;
+mod names;
 mod occupancy_calls;
 mod order;
 mod parameters;

@@ -7,7 +7,7 @@ use crate::context::current;
 use crate::findings::say;
 use crate::handles::{Handle, keep, lock, look};
 use crate::image;
-use crate::module::ptx_of_path;
+use crate::module::bytes_of_path;
 use crate::status::{Answer, Status};
 
 /// What is to be linked: PTX that ends with NUL, as the image that it becomes does.
@@ -16,7 +16,19 @@ pub(crate) struct Linking {
     image: Mutex<Vec<u8>>,
 }
 
+/// How an archive of objects begins. The device runtime's, which is linked for grids that wait for each other, is not
+/// needed: the engine has what kernels call of it.
+const ARCHIVE: &[u8] = b"!<arch>";
+
 impl Linking {
+    /// Adds an image of which the bytes are given.
+    fn add_bytes(&self, bytes: &[u8]) -> Answer {
+        match bytes.starts_with(ARCHIVE) {
+            true => Ok(()),
+            false => self.add(image::ptx_of_file(bytes)?),
+        }
+    }
+
     fn add(&self, text: String) -> Answer {
         let mut image = lock(&self.image);
         if !image.is_empty() {
@@ -115,10 +127,10 @@ pub(crate) mod calls {
             _values: In<Out<u8>>,
         ) {
             let linking = look::<Linking>(linking)?;
-            linking.add(image::ptx_of_file(&data.all(bytes)?)?)
+            linking.add_bytes(&data.all(bytes)?)
         }
         fn cuLinkAddFile_v2(linking: Handle, _kind: u32, path: Text, _count: u32, _options: In<i32>, _values: In<Out<u8>>) {
-            look::<Linking>(linking)?.add(ptx_of_path(&path.get()?)?)
+            look::<Linking>(linking)?.add_bytes(&bytes_of_path(&path.get()?)?)
         }
         fn cuLinkComplete(linking: Handle, to: Out<*const u8>, bytes: Out<usize>) {
             let (start, size) = look::<Linking>(linking)?.image()?;

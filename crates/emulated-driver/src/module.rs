@@ -57,13 +57,15 @@ fn load(text: &str) -> Answer<Handle> {
 
 /// The PTX of a file.
 pub(crate) fn ptx_of_path(path: &str) -> Answer<String> {
-    match fs::read(path) {
-        Ok(bytes) => image::ptx_of_file(&bytes),
-        Err(error) => {
-            say(&format!("cannot read {path}: {error}"));
-            Err(Status::FILE_NOT_FOUND)
-        }
-    }
+    image::ptx_of_file(&bytes_of_path(path)?)
+}
+
+/// The bytes of a file.
+pub(crate) fn bytes_of_path(path: &str) -> Answer<Vec<u8>> {
+    fs::read(path).map_err(|error| {
+        say(&format!("cannot read {path}: {error}"));
+        Status::FILE_NOT_FOUND
+    })
 }
 
 /// Returns a function of a module by its kernel's name.

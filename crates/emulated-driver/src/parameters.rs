@@ -6,6 +6,7 @@ use engine::memory::Label;
 use crate::arguments::In;
 use crate::device;
 use crate::findings::say;
+use crate::names::Named;
 use crate::status::{Answer, Status};
 
 /// Keys of the second form: the end, a buffer of all parameters, and a place with its bytes.
@@ -80,7 +81,7 @@ fn of_buffer(kernel: &Kernel, extra: In<usize>) -> Answer<Vec<u8>> {
 }
 
 /// Names the memory that parameters point to, for findings: PTX has no better names than their places.
-pub(crate) fn name_buffers(kernel: &Kernel, parameters: &[u8]) {
+pub(crate) fn name_buffers(kernel: &Kernel, named: &Named, parameters: &[u8]) {
     // The first of several that point to the same memory names it.
     let all: Vec<_> = kernel.parameters().collect();
     for (index, place) in all.iter().enumerate().rev() {
@@ -90,7 +91,7 @@ pub(crate) fn name_buffers(kernel: &Kernel, parameters: &[u8]) {
         };
         let address = u64::from_le_bytes(bytes);
         if address >= LOWEST && device::space().find(address).is_some() {
-            let label = Label::new(&format!("parameter {index}"), 1);
+            let label = Label::new(&named.parameter(index), 1);
             device::space().name(address, label);
         }
     }

@@ -5,6 +5,7 @@ use std::env;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use engine::memory::DEVICES;
 use occupancy::{ComputeCapability, Multiprocessor};
@@ -33,6 +34,8 @@ pub const ARCH: &str = "RIDGEPOINT_DRIVER_ARCH";
 pub const MEMORY: &str = "RIDGEPOINT_DRIVER_MEMORY";
 /// How many blocks of instructions a warp may go through in a launch.
 pub const STEPS: &str = "RIDGEPOINT_DRIVER_STEPS";
+/// Seconds after which a launch is ended.
+pub const TIME_LIMIT: &str = "RIDGEPOINT_DRIVER_TIME_LIMIT";
 /// `on`: each call of the driver is printed.
 pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
 
@@ -97,6 +100,7 @@ pub(crate) struct Settings {
     pub(crate) multiprocessors: u32,
     pub(crate) memory: u64,
     pub(crate) steps: u64,
+    pub(crate) time: Option<Duration>,
     pub(crate) shows_calls: bool,
 }
 
@@ -125,6 +129,7 @@ impl Settings {
             multiprocessors: capability.multiprocessors().unwrap_or(1),
             memory: value(MEMORY).unwrap_or(8 << 30),
             steps: value(STEPS).unwrap_or(1 << 28),
+            time: value(TIME_LIMIT).map(Duration::from_secs),
             shows_calls: is_on(CALLS, false),
         }
     }

@@ -11,6 +11,25 @@ use crate::launch_error::LaunchError;
 use crate::memory::Fault;
 use crate::module::{Kernel, place_of};
 
+impl Finding {
+    /// The same with the lines of both instructions: for a finding of [`Checker::host`](crate::check::Checker::host), which no
+    /// launch's kernel names.
+    #[must_use]
+    pub fn with_places(mut self) -> Finding {
+        for side in [&mut self.now].into_iter().chain(&mut self.before) {
+            let (function, instruction) = of_site(side.site.instruction);
+            side.source = match side.agent {
+                Agent::Host => OF_HOST.to_owned(),
+                _ => place_of(side.site.program, function, instruction),
+            };
+        }
+        self
+    }
+}
+
+/// Where the host's accesses are.
+const OF_HOST: &str = "the host's own code";
+
 impl Kernel {
     /// The error for what ended a launch.
     pub(crate) fn error(&self, failed: Failed, shape: Shape) -> LaunchError {
@@ -75,7 +94,7 @@ impl Kernel {
             (side.thread, side.who) = (Some(thread), thread.to_string());
         }
         side.source = match side.agent {
-            Agent::Host => "the host's own code".to_owned(),
+            Agent::Host => OF_HOST.to_owned(),
             _ if is_own => self.code.place_in(function, instruction),
             _ => place_of(side.site.program, function, instruction),
         };

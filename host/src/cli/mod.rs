@@ -34,6 +34,7 @@ mod device;
 mod device_list;
 mod dispatch;
 mod doctor;
+mod emulate;
 mod failure;
 mod files;
 mod harness;
@@ -124,6 +125,8 @@ commands! {
     Links(links::Arguments), it => it.trace.around(it.files(), || links::run(&it));
     /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>), it => run::run(&it);
+    /// Run any program that uses CUDA with the emulator in place of NVIDIA's driver, and check its kernels.
+    Emulate(emulate::Arguments), it => emulate::run(&it);
     /// Draw the chart of a file of rows: a roofline, or how a study scales with the number of devices.
     Chart(chart::Arguments), it => it.files().check().and_then(|()| chart::run(&it));
     /// Merge files of rows into one.

@@ -2,6 +2,7 @@
 
 use super::access::{AccessKind, Accessors, Strength};
 use super::clock::Clock;
+use super::sites::{HOST_READS, HOST_WRITES};
 use super::streams::Operation;
 use super::warp::Numbered;
 use super::{Checked, Checker, Global};
@@ -90,7 +91,10 @@ impl Checker {
                 what,
                 element_bytes: size as u32,
                 lanes: &lanes,
-                site: 0,
+                site: match what {
+                    AccessKind::Read(_) => HOST_READS,
+                    _ => HOST_WRITES,
+                },
                 stored: None,
             };
             self.global_in_each(memory, &mut cached, who, &access)?;

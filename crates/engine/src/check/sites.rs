@@ -42,7 +42,11 @@ pub(super) enum Role {
     Product,
 }
 
-/// All sites of a checker. 0 is the host.
+/// The sites of the host's writes and of its reads.
+pub(super) const HOST_WRITES: u32 = 0;
+pub(super) const HOST_READS: u32 = 1;
+
+/// All sites of a checker. The first two are the host's.
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,
@@ -60,16 +64,19 @@ const MOST: usize = u16::MAX as usize;
 
 impl Sites {
     pub(super) fn new() -> Sites {
-        let host = Site {
+        let host = |what| Site {
             program: u32::MAX,
             instruction: u32::MAX,
-            what: AccessKind::Write(Strength::Weak),
+            what,
             is_copy: false,
             is_bulk: false,
             element_bytes: 1,
         };
         Sites {
-            all: vec![host],
+            all: vec![
+                host(AccessKind::Write(Strength::Weak)),
+                host(AccessKind::Read(Strength::Weak)),
+            ],
             tables: Vec::new(),
             programs: Map::default(),
         }

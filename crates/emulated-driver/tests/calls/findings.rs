@@ -1,0 +1,129 @@
+//! Findings: the answer to a launch, and the files that processes leave.
+
+use std::process::Command;
+
+use emulated_driver::report::{Found, Record};
+use emulated_driver::settings;
+
+use super::client::*;
+
+#[test]
+fn a_launch_in_which_something_is_found_is_an_error_of_its_own() {
+    let context = Context::new();
+    let memory = device_words(&[0; 32]);
+    assert_eq!(
+        launch(context.function("beyond"), 0, 32, (memory, memory)),
+        ILLEGAL_ADDRESS
+    );
+    assert_eq!(
+        launch(context.function("racing"), 0, 32, (memory, memory)),
+        ILLEGAL_ADDRESS
+    );
+    // Nothing was written to this memory.
+    let empty = made("cuMemAlloc_v2", &[256]);
+    assert_eq!(
+        launch(context.function("add"), 0, 32, (memory, empty)),
+        ILLEGAL_ADDRESS
+    );
+    // The next launch is not concerned.
+    assert_eq!(launch(context.function("add"), 0, 32, (memory, memory)), 0);
+    ok("cuCtxSynchronize", &[]);
+    // A copy to the host that does not wait for a kernel of a stream which the default one does not wait for, either.
+    let stream = made("cuStreamCreate", &[1]);
+    assert_eq!(
+        launch(context.function("add"), stream, 32, (memory, memory)),
+        0
+    );
+    let mut words = [0u32; 32];
+    assert_eq!(
+        call("cuMemcpyDtoH_v2", &[words.as_mut_ptr() as u64, memory, 128]),
+        ILLEGAL_ADDRESS
+    );
+}
+
+/// Runs the test above in a process of its own, with this environment, and gives what it leaves in a folder.
+fn left(environment: &[(&str, &str)]) -> (Vec<Found>, Record) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (findings, record) = (folder.path().join("findings"), folder.path().join("record"));
+    std::fs::create_dir(&record).expect("a folder");
+    let own = std::env::current_exe().expect("this program");
+    let ran = Command::new(own)
+        .args([
+            "--exact",
+            "findings::a_launch_in_which_something_is_found_is_an_error_of_its_own",
+        ])
+        .env(settings::FINDINGS, &findings)
+        .env(settings::RECORD, &record)
+        .envs(environment.iter().copied())
+        .output()
+        .expect("this program");
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    let read = |folder: &std::path::Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let mut paths: Vec<_> = entries.map(|it| it.expect("a file").path()).collect();
+        paths.sort();
+        paths
+            .into_iter()
+            .map(|path| std::fs::read(path).expect("a file"))
+            .collect::<Vec<_>>()
+    };
+    let found = read(&findings)
+        .iter()
+        .map(|it| serde_json::from_slice(it).expect("a finding"))
+        .collect();
+    let records = read(&record);
+    (
+        found,
+        serde_json::from_slice(&records[0]).expect("a record"),
+    )
+}
+
+#[test]
+fn each_finding_is_a_file_with_the_lines_of_the_source() {
+    let (found, record) = left(&[]);
+    let kinds: Vec<&str> = found.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds, ["out of bounds", "race", "uninitialised", "race"]);
+    let lines: Vec<&str> = found
+        .iter()
+        .map(|it| it.now.as_ref().expect("a side").source.as_str())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "author.cu:17",
+            "author.cu:27",
+            "author.cu:8",
+            "the host's own code"
+        ]
+    );
+    let before = found[3].before.as_ref().expect("a kernel");
+    assert_eq!(before.source, "author.cu:9");
+    assert!(
+        found[3].text.contains("the host reads it"),
+        "{}",
+        found[3].text
+    );
+    let launch = found[0].launch.as_ref().expect("a launch");
+    assert_eq!(
+        (launch.kernel.as_str(), launch.block),
+        ("beyond", [64, 1, 1])
+    );
+    assert_eq!(
+        (
+            record.kernels["beyond"].failed,
+            record.kernels["add"].all,
+            record.of_host
+        ),
+        (1, 3, 1)
+    );
+}
+
+#[test]
+fn launches_are_run_again_under_seeds() {
+    let (_, record) = left(&[(settings::SEEDS, "3")]);
+    assert_eq!(record.kernels["add"].seeds, 3);
+}

@@ -1,0 +1,94 @@
+//! Graphs: captured, and made node by node, with the order that edges give.
+
+use super::client::*;
+
+#[test]
+fn what_a_stream_captures_is_launched_as_often_as_one_likes() {
+    let context = Context::new();
+    let add = context.function("add");
+    let (x, y) = (device_words(&[1; 64]), device_words(&[0; 64]));
+    let [one, two] = [0; 2].map(|_| made("cuStreamCreate", &[1]));
+    let event = made("cuEventCreate", &[0]);
+    ok("cuStreamBeginCapture_v2", &[one, 0]);
+    assert_eq!(launch(add, one, 64, (x, y)), 0);
+    assert_eq!(
+        call("cuStreamSynchronize", &[one]),
+        900,
+        "a stream that captures"
+    );
+    ok("cuEventRecord", &[event, one]);
+    ok("cuStreamWaitEvent", &[two, event, 0]);
+    assert_eq!(launch(add, two, 64, (x, y)), 0);
+    ok("cuEventRecord", &[event, two]);
+    ok("cuStreamWaitEvent", &[one, event, 0]);
+    let mut graph = 0u64;
+    ok("cuStreamEndCapture", &[one, &raw mut graph as u64]);
+    let mut nodes = 0usize;
+    ok("cuGraphGetNodes", &[graph, 0, &raw mut nodes as u64]);
+    let mut edges = 0usize;
+    ok("cuGraphGetEdges", &[graph, 0, 0, &raw mut edges as u64]);
+    assert_eq!((nodes, edges), (2, 1));
+    assert_eq!(host_words(y, 64), [0; 64], "nothing has run");
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    for _ in 0..3 {
+        ok("cuGraphLaunch", &[executable, one]);
+    }
+    ok("cuStreamSynchronize", &[one]);
+    assert_eq!(host_words(y, 64), [6; 64]);
+    ok("cuGraphDestroy", &[graph]);
+    ok("cuGraphLaunch", &[executable, one]);
+    ok("cuGraphExecDestroy", &[executable]);
+    assert_eq!(call("cuGraphLaunch", &[executable, one]), INVALID_HANDLE);
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v1` of a launch in one block of 64 threads.
+#[repr(C)]
+struct Node {
+    function: u64,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    parameters: u64,
+    extra: u64,
+}
+
+#[test]
+fn nodes_that_no_edge_orders_race() {
+    let context = Context::new();
+    let function = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let count = 64u32;
+    let addresses = [
+        &raw const count as u64,
+        &raw const memory as u64,
+        &raw const memory as u64,
+    ];
+    let parameters = addresses.as_ptr() as u64;
+    let node = Node {
+        function,
+        grid: [1; 3],
+        block: [64, 1, 1],
+        shared: 0,
+        parameters,
+        extra: 0,
+    };
+    let run = |is_ordered: bool| {
+        let graph = made("cuGraphCreate", &[0]);
+        let first = made(
+            "cuGraphAddKernelNode",
+            &[graph, 0, 0, &raw const node as u64],
+        );
+        let after = (&raw const first as u64, u64::from(is_ordered));
+        made(
+            "cuGraphAddKernelNode",
+            &[graph, after.0, after.1, &raw const node as u64],
+        );
+        let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+        let launched = call("cuGraphLaunch", &[executable, 0]);
+        ok("cuCtxSynchronize", &[]);
+        launched
+    };
+    assert_eq!(run(true), 0);
+    assert_eq!(host_words(memory, 64), [4; 64]);
+    assert_eq!(run(false), ILLEGAL_ADDRESS);
+}

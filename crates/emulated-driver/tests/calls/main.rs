@@ -1,0 +1,8 @@
+//! The emulated driver as programs call it: through the shared library.
+
+mod client;
+mod findings;
+mod graphs;
+mod random;
+mod refused;
+mod work;

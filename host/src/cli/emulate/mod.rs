@@ -1,0 +1,129 @@
+//! `ridgepoint emulate`: any program, with the emulator in place of NVIDIA's driver.
+
+mod folder;
+mod library;
+mod summary;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+use emulated_driver::settings;
+use folder::Folder;
+use summary::Summary;
+
+use super::interrupt::Interrupt;
+use super::option_values::whole;
+use super::{Failure, limits, streams};
+
+const HELP: &str = "\
+Examples:
+  ridgepoint emulate python saxpy.py
+  ridgepoint emulate --seeds 8 ./saxpy
+
+The program needs no GPU and no driver. Its launches run on the CPU, and every access is checked: bounds, races, \
+divergence, reads of uninitialized memory. Findings are printed with the lines of the source, and written as JSON. \
+Kernels must be there as PTX: Numba's, Triton's and cudarc's are; nvcc's are with \
+-gencode arch=compute_90,code=compute_90.";
+
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(super) struct Arguments {
+    /// Also run each launch under N seeds, from the memory as it was; each is a different order of blocks,
+    /// warps and lanes
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>(0..=10_000))]
+    seeds: u64,
+
+    /// Run each launch under this seed alone, to replay what was found under it
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    seed: Option<u64>,
+
+    /// Check only bounds, and run on all cores
+    #[arg(long, conflicts_with_all = ["seeds", "seed"])]
+    no_check: bool,
+
+    /// Answer a launch in which something was found with success, so that the program goes on
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Count what kernels do, and print it with their hottest lines as the program ends
+    #[arg(long)]
+    counts: bool,
+
+    /// Folder for a JSON file per finding
+    #[arg(long, value_name = "FOLDER", default_value = "ridgepoint-findings")]
+    findings: PathBuf,
+
+    /// Architecture of the emulated GPUs, such as sm_80
+    #[arg(long, value_name = "ARCH", default_value = "sm_90")]
+    arch: String,
+
+    /// Number of emulated GPUs
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=64))]
+    gpus: u64,
+
+    #[command(flatten)]
+    limits: limits::Arguments,
+
+    /// The program and its arguments
+    #[arg(
+        value_name = "PROGRAM",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    program: Vec<OsString>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let folder = Folder::new().map_err(Failure::failed)?;
+    let findings = env::current_dir()
+        .map_err(Failure::failed)?
+        .join(&arguments.findings);
+    let [name, words @ ..] = arguments.program.as_slice() else {
+        return Err(Failure::Usage("no program is named".to_owned()));
+    };
+    let mut program = Command::new(name);
+    program.args(words);
+    folder.lend_to(&mut program);
+    arguments.set(&mut program);
+    program
+        .env(settings::RECORD, folder.record())
+        .env(settings::FINDINGS, &findings);
+    let interrupt = Interrupt::watch()?;
+    let ended = Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
+    interrupt.check()?;
+    let ended = ended
+        .map_err(|error| Failure::Failed(format!("cannot run {}: {error}", name.display())))?;
+    let summary = Summary::of(&folder.record()).map_err(Failure::failed)?;
+    let text = summary.to_string();
+    if !text.is_empty() {
+        streams::complain(&text);
+    }
+    summary.verdict(ended.success(), &arguments.findings)
+}
+
+impl Arguments {
+    /// Tells the emulated driver how launches are run.
+    fn set(&self, program: &mut Command) {
+        let on = |is_on: bool| if is_on { "on" } else { "off" };
+        program
+            .env(settings::CHECKS, on(!self.no_check))
+            .env(settings::COUNTS, on(self.counts))
+            .env(settings::SEEDS, self.seeds.to_string())
+            .env(settings::ARCH, &self.arch)
+            .env(settings::NUMBER_OF_DEVICES, self.gpus.to_string())
+            .env(settings::STEPS, self.limits.max_steps.to_string())
+            .env(settings::TIME_LIMIT, self.limits.time_limit.to_string())
+            .env(
+                settings::ON_FINDING,
+                if self.keep_going { "report" } else { "error" },
+            );
+        match self.seed {
+            Some(seed) => program.env(settings::SEED, seed.to_string()),
+            None => program.env_remove(settings::SEED),
+        };
+    }
+}

@@ -1,0 +1,80 @@
+"""Loaded by each Python that `ridgepoint emulate` starts.
+
+Numba then links by the driver, which takes PTX, and not by nvJitLink, which makes machine code; and its kernels say which
+line of the source an instruction is from. The user's own sitecustomize is loaded as it would be without this one.
+"""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import os
+import sys
+import warnings
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def with_lines(module):
+    """The decorator with `lineinfo` on, unless the kernel is one for a debugger."""
+    jit = module.jit
+
+    @functools.wraps(jit)
+    def decorated(*arguments, **options):
+        if not options.get("debug"):
+            options.setdefault("lineinfo", True)
+        return jit(*arguments, **options)
+
+    module.jit = decorated
+
+
+def without_linker(module):
+    """NVIDIA's search for libraries, which does not find nvJitLink."""
+    load = module.load_nvidia_dynamic_lib
+
+    @functools.wraps(load)
+    def loaded(name):
+        if name == "nvJitLink":
+            raise module.DynamicLibNotFoundError("nvJitLink is hidden by `ridgepoint emulate`")
+        return load(name)
+
+    module.load_nvidia_dynamic_lib = loaded
+
+
+CHANGED = {
+    "numba.cuda.decorators": with_lines,
+    "cuda.pathfinder._dynamic_libs.load_nvidia_dynamic_lib": without_linker,
+}
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Changes modules as they are loaded."""
+
+    def find_spec(self, name, path=None, target=None):
+        change = CHANGED.get(name)
+        spec = change and importlib.machinery.PathFinder.find_spec(name, path, target)
+        if not spec or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            try:
+                change(module)
+            except AttributeError:
+                # Another version, which is left as it is.
+                pass
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+sys.meta_path.insert(0, Finder())
+warnings.filterwarnings("ignore", message="cuda.bindings.nvjitlink is not available")
+
+# The next one on the path.
+for folder in sys.path:
+    other = os.path.join(folder or ".", "sitecustomize.py")
+    if os.path.abspath(folder or ".") != HERE and os.path.isfile(other):
+        with open(other, "rb") as source:
+            exec(compile(source.read(), other, "exec"), {"__name__": "sitecustomize", "__file__": other})
+        break
