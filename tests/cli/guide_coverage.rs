@@ -163,7 +163,49 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 5] = [
+const NOT_RUN: [Elsewhere; 10] = [
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "nvcc -ptx -lineinfo -arch=compute_80 saxpy.cu -o saxpy.ptx",
+        who: "CI's machines have no C++ headers of CUDA; what it makes is in the tree",
+        proofs: &[(
+            "tests/cli/emulate_command/saxpy.ptx",
+            "Cuda compilation tools, release 13.0",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pip install 'numba-cuda[cu12]'",
+        who: "it loads 400 MB; `crates/emulated-driver/tests/calls` makes the same calls",
+        proofs: &[(
+            "crates/emulated-driver/tests/calls/work.rs",
+            "cuLibraryLoadData",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "ridgepoint emulate python saxpy.py",
+        who: "it needs Numba",
+        proofs: &[(
+            "crates/emulated-driver/src/names.rs",
+            "fn a_kernel_of_numba_has_its_own_name_and_arguments",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pip install triton",
+        who: "it loads 200 MB; `crates/emulated-driver/tests/calls` makes the same calls",
+        proofs: &[(
+            "crates/emulated-driver/tests/calls/client.rs",
+            "cuModuleLoadData",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "ridgepoint emulate python add.py",
+        who: "it needs Triton",
+        proofs: &[("host/src/cli/emulate/ptxas.sh", "--version")],
+    },
     Elsewhere {
         page: "fuzzing.md",
         command: "cargo run --profile quick -p ridgepoint-fuzz --no-default-features -- programs --count 10000",

@@ -8,6 +8,7 @@ mod check_command;
 #[path = "../support/checkpoints.rs"]
 mod checkpoints;
 mod command_line;
+mod emulate_command;
 mod endings;
 mod guide_commands;
 mod guide_coverage;

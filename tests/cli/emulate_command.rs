@@ -1,0 +1,160 @@
+//! `ridgepoint emulate`: a program in C as the page has it, with the emulated driver in place of NVIDIA's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::guides::{blocks, command, missing, typed};
+use crate::support;
+
+const PAGE: &str = "any-cuda-program.md";
+
+/// What the page's program needs of `cuda.h`, for machines without the toolkit.
+const HEADER: &str = "\
+typedef int CUresult, CUdevice;
+typedef struct Context *CUcontext; typedef struct Module *CUmodule; typedef struct Function *CUfunction;
+typedef unsigned long long CUdeviceptr;
+#define CUDA_SUCCESS 0
+#define cuMemAlloc cuMemAlloc_v2
+#define cuMemsetD32 cuMemsetD32_v2
+CUresult cuInit(unsigned), cuDeviceGet(CUdevice *, int), cuDevicePrimaryCtxRetain(CUcontext *, CUdevice);
+CUresult cuCtxSetCurrent(CUcontext), cuModuleLoad(CUmodule *, const char *), cuCtxSynchronize(void);
+CUresult cuModuleGetFunction(CUfunction *, CUmodule, const char *), cuMemAlloc(CUdeviceptr *, unsigned long);
+CUresult cuMemsetD32(CUdeviceptr, unsigned, unsigned long), cuGetErrorName(CUresult, const char **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
+                        void **, void **);
+";
+
+/// A folder with the page's program and kernel, as nvcc compiled it.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let [program] = &blocks(PAGE, "c")[..] else {
+        panic!("the page has one program");
+    };
+    fs::write(path("saxpy.c"), program).expect("writable");
+    fs::write(path("cuda.h"), HEADER).expect("writable");
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::copy(
+        tree.join("tests/cli/emulate_command/saxpy.ptx"),
+        path("saxpy.ptx"),
+    )
+    .expect("nvcc's kernel");
+    // Undefined functions are the library's, which is there when the program starts.
+    let compiled = Command::new("cc")
+        .args([
+            "-I.",
+            "-o",
+            "saxpy",
+            "saxpy.c",
+            "-Wl,--unresolved-symbols=ignore-all",
+            "-Wl,-z,lazy",
+        ])
+        .args(["-Wl,--no-as-needed", "-L."])
+        .arg(stub(&folder))
+        .current_dir(folder.path())
+        .output()
+        .expect("a C compiler, which Rust links with");
+    assert!(compiled.status.success(), "{compiled:?}");
+    folder
+}
+
+/// An empty library of the driver's name to link with.
+fn stub(folder: &tempfile::TempDir) -> PathBuf {
+    let path = folder.path().join("stub.so");
+    let linked = Command::new("cc")
+        .args([
+            "-shared",
+            "-Wl,-soname,libcuda.so.1",
+            "-x",
+            "c",
+            "/dev/null",
+            "-o",
+        ])
+        .arg(&path)
+        .output()
+        .expect("a C compiler");
+    assert!(linked.status.success(), "{linked:?}");
+    path
+}
+
+/// Runs a command of the page in a folder.
+fn run(folder: &Path, command: &str) -> (Output, String) {
+    let output = typed(&support::ridgepoint(), folder, command)
+        .output()
+        .expect("bash");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, errors)
+}
+
+#[test]
+fn a_program_in_c_is_checked_and_its_finding_has_the_line_of_the_kernel() {
+    let folder = folder();
+    let (output, errors) = run(
+        folder.path(),
+        &command("any-cuda-program.md", "ridgepoint emulate ./saxpy"),
+    );
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(output.stdout, b"done\n");
+    assert!(
+        errors.contains("Checked saxpy: 1 launch of 1 kernel, in order; nothing was found."),
+        "{errors}"
+    );
+    assert!(!folder.path().join("ridgepoint-findings").exists());
+
+    let (output, errors) = run(
+        folder.path(),
+        &command("any-cuda-program.md", "ridgepoint emulate ./saxpy 1280"),
+    );
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let [sample] = &blocks(PAGE, "text")[..] else {
+        panic!("the page has one sample");
+    };
+    assert_eq!(missing(sample, &errors), None, "{errors}");
+    let findings = fs::read_dir(folder.path().join("ridgepoint-findings")).expect("a folder");
+    assert_eq!(findings.count(), 1);
+}
+
+#[test]
+fn options_reach_the_driver() {
+    let folder = folder();
+    let (output, errors) = run(
+        folder.path(),
+        "ridgepoint emulate --seeds 2 --counts --findings f ./saxpy",
+    );
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(
+        errors.contains("in order and under 2 seeds; nothing was found"),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("instructions of warps at saxpy.cu:3"),
+        "{errors}"
+    );
+    let (output, errors) = run(
+        folder.path(),
+        "ridgepoint emulate --keep-going ./saxpy 1280",
+    );
+    assert_eq!(
+        (output.status.code(), output.stdout.as_slice()),
+        (Some(1), &b"done\n"[..]),
+        "{errors}"
+    );
+    let (output, errors) = run(folder.path(), "ridgepoint emulate --no-check ./saxpy");
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(
+        errors.contains("Not checked, saxpy: 1 launch without checks."),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_program_that_launches_nothing_or_is_none_is_not_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (output, errors) = run(folder.path(), "ridgepoint emulate true");
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("nothing was checked"), "{errors}");
+    let (output, errors) = run(folder.path(), "ridgepoint emulate ./none");
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("cannot run ./none"), "{errors}");
+}
