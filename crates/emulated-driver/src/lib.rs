@@ -1,12 +1,12 @@
 //! The CUDA driver API over the emulator: what a program calls in libcuda.so.1, executed and checked on the CPU.
 //!
 //! [`each_function!`] is the one table of the driver's functions, by their symbols and the versions of CUDA that they came
-//! with. Exports, `cuGetProcAddress` and [`symbol`] follow from it. A new function is its definition, in a [`driver!`](api)
+//! with. Exports, `cuGetProcAddress` and [`symbol`] follow from it. A new function is its definition, in a `driver!`
 //! block of the file of its family, and its row.
 //!
-//! Three rules hold for all of them. Handles are numbers, looked up in one table ([`handles`]), so a stale one is
-//! `CUDA_ERROR_INVALID_HANDLE` and never an address. Pointers of the caller are the types of [`arguments`], which refuse null.
-//! Nothing unwinds into the caller ([`api`]).
+//! Three rules hold for all of them. Handles are numbers, looked up in one table (`handles.rs`), so a stale one is
+//! `CUDA_ERROR_INVALID_HANDLE` and never an address. Pointers of the caller are the types of `arguments.rs`, which refuse null.
+//! Nothing unwinds into the caller (`api.rs`).
 //!
 //! Work is done when it is put into a stream. What orders it is told to the engine's checks, which find what a GPU would do
 //! at the same time.
