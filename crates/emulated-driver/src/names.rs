@@ -20,6 +20,9 @@ enum Argument {
 const BEFORE_ADDRESS: usize = 4;
 const BESIDE_SHAPE: usize = 5;
 
+/// Parts of names that say nothing: the script, and that a function is inside of another.
+const HIDDEN: [&str; 2] = ["__main__", "_3clocals_3e"];
+
 impl Named {
     /// Reads the name of an entry: one that Numba has made of names and types, or any other, which is kept.
     pub(crate) fn of(entry: &str) -> Named {
@@ -65,7 +68,7 @@ fn numba(entry: &str) -> Option<Named> {
     has_tags.then(|| Named {
         name: names
             .iter()
-            .filter(|it| **it != "__main__")
+            .filter(|it| !HIDDEN.contains(*it))
             .copied()
             .collect::<Vec<_>>()
             .join("."),
@@ -134,7 +137,7 @@ mod tests {
             ["argument 0", "argument 1", "argument 2", "argument 3"]
         );
         assert_eq!(named.parameter(1), "parameter 1");
-        let inner = Named::of("_ZN3lib7kernels5scaleB2v1E5Tuple");
+        let inner = Named::of("_ZN3lib7kernels12_3clocals_3e5scaleB2v1E5Tuple");
         assert_eq!(
             (inner.name.as_str(), inner.arguments),
             ("lib.kernels.scale", None)

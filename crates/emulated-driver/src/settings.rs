@@ -30,7 +30,7 @@ pub const COUNTS: &str = "RIDGEPOINT_DRIVER_COUNTS";
 pub const NUMBER_OF_DEVICES: &str = "RIDGEPOINT_DRIVER_DEVICES";
 /// The architecture of the devices: `sm_90`.
 pub const ARCH: &str = "RIDGEPOINT_DRIVER_ARCH";
-/// Bytes of memory of a device.
+/// Bytes of memory of a device; by default an eighth of the system's, 1 to 8 GiB.
 pub const MEMORY: &str = "RIDGEPOINT_DRIVER_MEMORY";
 /// How many blocks of instructions a warp may go through in a launch.
 pub const STEPS: &str = "RIDGEPOINT_DRIVER_STEPS";
@@ -127,7 +127,7 @@ impl Settings {
             capability,
             multiprocessor,
             multiprocessors: capability.multiprocessors().unwrap_or(1),
-            memory: value(MEMORY).unwrap_or(8 << 30),
+            memory: value(MEMORY).unwrap_or_else(default_memory),
             steps: value(STEPS).unwrap_or(1 << 28),
             time: value(TIME_LIMIT).map(Duration::from_secs),
             shows_calls: is_on(CALLS, false),
@@ -145,6 +145,14 @@ fn value<T: FromStr>(name: &str) -> Option<T> {
         ));
     }
     value
+}
+
+/// A share of the system's memory: of what a kernel reaches checks keep five times as many bytes, and some programs fill all that
+/// they are told of.
+fn default_memory() -> u64 {
+    const GIB: u64 = 1 << 30;
+    let all = engine::memory::system_bytes("MemTotal").unwrap_or(0);
+    (all / 8 / GIB * GIB).clamp(GIB, 8 * GIB)
 }
 
 /// The architecture of the devices, and its limits.
