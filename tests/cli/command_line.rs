@@ -159,7 +159,7 @@ fn bad_input_is_one_clear_line_before_any_work() {
         (
             &["--dtype", "f16x2", "--x", "1.01"],
             2,
-            &["x = 1.01e0, k = 1000", "f16x2"],
+            &["--x 1.01, --k 1000", "f16x2"],
         ),
         (&["--grid", "0x"], 2, &["0x", "full"]),
         (&["--runs", "0"], 2, &["--runs", "'0'", "from 1 to 10000"]),

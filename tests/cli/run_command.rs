@@ -160,7 +160,14 @@ fn without_checks_it_runs_once() {
 fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
     let nvcc = "examples/benches/nvcc.ptx";
     for (words, expected) in [
-        (String::new(), "--grid, the number of blocks, is missing"),
+        (
+            String::new(),
+            "the PTX file, the first argument or `file` of a launch file, is missing",
+        ),
+        (
+            format!("{nvcc} saxpy"),
+            "--grid, the number of blocks, is missing",
+        ),
         (
             format!("{nvcc} --grid 1 --block 1"),
             "no kernel is named: it has saxpy, horner; name one of them",
@@ -193,7 +200,7 @@ fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
         ),
         (
             SAXPY.replace("--grid 4", "--grid 4x4"),
-            "such as 64 or 64,8",
+            "such as 64, 2^10 or 64,8",
         ),
         (
             format!("{SAXPY} --shared 300000"),
