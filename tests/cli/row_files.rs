@@ -445,6 +445,20 @@ fn the_part_of_an_option_that_is_wrong_is_named() {
     }
 }
 
+/// The latency and the rate of an emulator's host say nothing of what a GPU needs in flight.
+#[test]
+fn an_emulators_occupancy_has_no_line_of_littles_law() {
+    let folder = folder_with(&[]);
+    let words = "occupancy --device cpu --kernel copy --ilp 1 --n 1024 --block 64,128 --shared 0 --runs 1 --output o.csv";
+    let output = ridgepoint(folder.path(), words);
+    assert_says(&output, 0, &["bytes in flight", "% occupancy"]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        !said.contains("Little") && !said.contains("needed"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_printed_module_is_one_that_run_takes() {
     let folder = folder_with(&[]);
