@@ -24,9 +24,10 @@ failed=0
     --ceilings "$ceilings" --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     >"$out/occupancy.txt" || failed=1
 # Kernels without `unsafe` beside nvcc's: time and registers.
+twins=softmax,nvcc-softmax,layer-norm,nvcc-layer-norm,product,nvcc-product
+twins+=,diffusion,nvcc-diffusion,spmv,nvcc-spmv,segmented-scan,nvcc-segmented-scan
 "$workloads" roofline --device cuda --runs 30 --ceilings "$ceilings" \
-    --workload softmax,nvcc-softmax,layer-norm,nvcc-layer-norm,product,nvcc-product,diffusion,nvcc-diffusion \
-    --workload spmv,nvcc-spmv,segmented-scan,nvcc-segmented-scan \
+    --workload "$twins" \
     --output "$out/twins.csv" --plot "$out/twins.svg" >"$out/twins.txt" || failed=1
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \

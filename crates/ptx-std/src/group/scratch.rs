@@ -57,8 +57,8 @@ impl<T: Element> Scratch<T> {
     /// The value of a warp, which is below 32; `like` is any value.
     #[inline(always)]
     pub(super) fn read(self, warp: u32, like: T) -> T {
-        // SAFETY: as above.
         map_words(like, |number, _| {
+            // SAFETY: as above.
             unsafe { self.word(warp, number) }.load(Relaxed)
         })
     }
