@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     program
         .env(settings::RECORD, folder.record())
         .env(settings::FINDINGS, &findings);
-    let interrupt = Interrupt::watch()?;
+    let interrupt = Interrupt::watch();
     let ended = Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
     interrupt.check()?;
     let ended = ended
