@@ -459,6 +459,34 @@ fn an_emulators_occupancy_has_no_line_of_littles_law() {
     );
 }
 
+/// What does not vary makes room, and then what the times are made of.
+#[test]
+fn a_table_of_80_columns_has_the_answers() {
+    let folder = folder_with(&[]);
+    let words =
+        "pipeline --device cpu --size 64 --batches 2 --rounds 1 --kernel horner --weight 1,2";
+    let output = Command::new(support::ridgepoint())
+        .args(words.split(' '))
+        .env("COLUMNS", "80")
+        .current_dir(folder.path())
+        .output()
+        .expect("the command starts");
+    assert_says(
+        &output,
+        0,
+        &["All rows: ", "batches 2", "mode", "total", "weight"],
+    );
+    let said = String::from_utf8_lossy(&output.stdout);
+    let left_out = said.split("Columns left out").nth(1).unwrap_or_default();
+    for answer in ["total", "weight", "compute"] {
+        assert!(!left_out.contains(answer), "{answer}: {said}");
+    }
+    assert!(
+        said.lines().all(|line| line.chars().count() <= 80),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_printed_module_is_one_that_run_takes() {
     let folder = folder_with(&[]);

@@ -148,6 +148,16 @@ pub fn rows_table<R: Serialize>(rows: &[R], width: Width) -> io::Result<String> 
             "launch calls",
             "copies",
             "device, us",
+            // Of a pipeline: what its times are made of, but for the answers.
+            "host peak bytes",
+            "pinned bytes",
+            "device bytes",
+            "allocate pinned, ms",
+            "pin existing, ms",
+            "slots",
+            "streams",
+            "from device, ms",
+            "to device, ms",
         ],
     };
     let header = shown.iter().map(|&column| in_words(&names[column]));
