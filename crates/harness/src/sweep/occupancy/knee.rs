@@ -259,6 +259,7 @@ mod tests {
             device: "test".to_owned(),
             checked: true,
             flags: Vec::new(),
+            format: crate::table::FORMAT,
         }
     }
 
