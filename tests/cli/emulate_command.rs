@@ -1,7 +1,8 @@
 //! `ridgepoint emulate`: a program in C as the page has it, with the emulated driver in place of NVIDIA's.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::guides::{blocks, command, missing, typed};
@@ -40,42 +41,39 @@ fn folder() -> tempfile::TempDir {
         path("saxpy.ptx"),
     )
     .expect("nvcc's kernel");
-    // Undefined functions are the library's, which is there when the program starts.
-    let compiled = Command::new("cc")
-        .args([
-            "-I.",
-            "-o",
-            "saxpy",
-            "saxpy.c",
-            "-Wl,--unresolved-symbols=ignore-all",
-            "-Wl,-z,lazy",
-        ])
-        .args(["-Wl,--no-as-needed", "-L."])
-        .arg(stub(&folder))
-        .current_dir(folder.path())
-        .output()
-        .expect("a C compiler, which Rust links with");
-    assert!(compiled.status.success(), "{compiled:?}");
+    fs::write(path("stub.c"), stub()).expect("writable");
+    let library = [
+        "-shared",
+        "-Wl,-soname,libcuda.so.1",
+        "-o",
+        "libcuda.so",
+        "stub.c",
+    ];
+    compile(folder.path(), &library);
+    compile(
+        folder.path(),
+        &["-I.", "-o", "saxpy", "saxpy.c", "-L.", "-lcuda"],
+    );
     folder
 }
 
-/// An empty library of the driver's name to link with.
-fn stub(folder: &tempfile::TempDir) -> PathBuf {
-    let path = folder.path().join("stub.so");
-    let linked = Command::new("cc")
-        .args([
-            "-shared",
-            "-Wl,-soname,libcuda.so.1",
-            "-x",
-            "c",
-            "/dev/null",
-            "-o",
-        ])
-        .arg(&path)
+/// A library to link with, as the toolkit has one: its functions are not called.
+fn stub() -> String {
+    let words = HEADER.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    let is_function =
+        |it: &&str| it.starts_with("cu") && !["cuMemAlloc", "cuMemsetD32"].contains(it);
+    let names: BTreeSet<&str> = words.filter(is_function).collect();
+    let define = |name: &&str| format!("int {name}(void) {{ return 34; }}\n");
+    names.iter().map(define).collect()
+}
+
+fn compile(folder: &Path, arguments: &[&str]) {
+    let compiled = Command::new("cc")
+        .args(arguments)
+        .current_dir(folder)
         .output()
-        .expect("a C compiler");
-    assert!(linked.status.success(), "{linked:?}");
-    path
+        .expect("a C compiler, by which Rust links");
+    assert!(compiled.status.success(), "{compiled:?}");
 }
 
 /// Runs a command of the page in a folder.

@@ -34,6 +34,7 @@ mod image;
 mod launch;
 mod launch_calls;
 mod library;
+mod link;
 mod linker;
 mod memory;
 mod module;

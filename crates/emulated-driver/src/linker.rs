@@ -1,19 +1,20 @@
-//! The linker, which hands PTX back, and the options of what loads images.
+//! The linker, which makes one PTX of several, and the options of what loads images.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use crate::arguments::{In, Out};
 use crate::context::current;
-use crate::findings::say;
 use crate::handles::{Handle, keep, lock, look};
 use crate::image;
+use crate::link::merged;
 use crate::module::bytes_of_path;
 use crate::status::{Answer, Status};
 
-/// What is to be linked: PTX that ends with NUL, as the image that it becomes does.
+/// What is to be linked, and the image that it becomes: PTX that ends with NUL.
 #[derive(Default)]
 pub(crate) struct Linking {
-    image: Mutex<Vec<u8>>,
+    modules: Mutex<Vec<String>>,
+    image: OnceLock<Vec<u8>>,
 }
 
 /// How an archive of objects begins. The device runtime's, which is linked for grids that wait for each other, is not
@@ -30,23 +31,25 @@ impl Linking {
     }
 
     fn add(&self, text: String) -> Answer {
-        let mut image = lock(&self.image);
-        if !image.is_empty() {
-            say("cuLinkAddData: the emulator's linker takes one PTX, and does not link several");
-            return Err(Status::NOT_SUPPORTED);
+        if self.image.get().is_some() {
+            return Err(Status::INVALID_VALUE);
         }
-        *image = text.into_bytes();
-        image.push(0);
+        lock(&self.modules).push(text);
         Ok(())
     }
 
     /// Start and bytes of the image, which stays until the linking is destroyed.
     fn image(&self) -> Answer<(*const u8, usize)> {
-        let image = lock(&self.image);
-        match image.is_empty() {
-            true => Err(Status::INVALID_VALUE),
-            false => Ok((image.as_ptr(), image.len())),
+        let modules = lock(&self.modules).clone();
+        if modules.is_empty() {
+            return Err(Status::INVALID_VALUE);
         }
+        let image = self.image.get_or_init(|| {
+            let mut image = merged(&modules).into_bytes();
+            image.push(0);
+            image
+        });
+        Ok((image.as_ptr(), image.len()))
     }
 }
 

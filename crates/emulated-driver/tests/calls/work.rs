@@ -235,3 +235,75 @@ fn what_is_pinned_managed_or_registered_is_reached_by_kernels() {
     ok("cuMemFree_v2", &[managed]);
     drop(own);
 }
+
+/// A kernel that calls a function of another module.
+const CALLER: &str = "\
+.version 7.8
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) twice(.param .b32 value);
+.visible .entry all(.param .u64 y)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, %tid.x;
+    {
+        .param .b32 value;
+        st.param.b32 [value], %r1;
+        .param .b32 result;
+        call.uni (result), twice, (value);
+        ld.param.b32 %r2, [result];
+    }
+    cvta.to.global.u64 %rd2, %rd1;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    st.global.u32 [%rd4], %r2;
+    ret;
+}
+";
+
+const CALLED: &str = "\
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 result) twice(.param .b32 value)
+{
+    .reg .b32 %r<3>;
+    ld.param.b32 %r1, [value];
+    add.s32 %r2, %r1, %r1;
+    st.param.b32 [result], %r2;
+    ret;
+}
+";
+
+#[test]
+fn a_kernel_is_linked_with_a_function_of_another_module() {
+    let _context = Context::new();
+    let mut linking = 0u64;
+    ok("cuLinkCreate_v2", &[0, 0, 0, &raw mut linking as u64]);
+    const KIND_PTX: u64 = 1;
+    for text in [CALLER, CALLED] {
+        let (start, bytes) = (text.as_ptr() as u64, text.len() as u64);
+        ok(
+            "cuLinkAddData_v2",
+            &[linking, KIND_PTX, start, bytes, 0, 0, 0, 0],
+        );
+    }
+    let (mut image, mut bytes) = (0u64, 0usize);
+    ok(
+        "cuLinkComplete",
+        &[linking, &raw mut image as u64, &raw mut bytes as u64],
+    );
+    let module = made("cuModuleLoadData", &[image]);
+    ok("cuLinkDestroy", &[linking]);
+    let all = made("cuModuleGetFunction", &[module, c"all".as_ptr() as u64]);
+    let memory = device_words(&[0; 64]);
+    let parameters = [&raw const memory as u64];
+    let launched = call(
+        "cuLaunchKernel",
+        &[all, 1, 1, 1, 64, 1, 1, 0, 0, parameters.as_ptr() as u64, 0],
+    );
+    assert_eq!(launched, 0);
+    assert!((0..64).all(|i| host_words(memory, 64)[i] == 2 * i as u32));
+}
