@@ -72,12 +72,12 @@ fn of_buffer(kernel: &Kernel, extra: In<usize>) -> Answer<Vec<u8>> {
         return Err(Status::INVALID_VALUE);
     }
     let start = std::ptr::with_exposed_provenance::<u8>(buffer);
+    if own == 0 {
+        return Ok(Vec::new());
+    }
     // SAFETY: the buffer has as many bytes as the program says, by the contract of `CU_LAUNCH_PARAM_BUFFER_POINTER`,
     // of which these are the first: a structure of C is padded at its end.
-    Ok(match own {
-        0 => Vec::new(),
-        _ => unsafe { std::slice::from_raw_parts(start, own) }.to_vec(),
-    })
+    Ok(unsafe { std::slice::from_raw_parts(start, own) }.to_vec())
 }
 
 /// Names the memory that parameters point to, for findings: PTX has no better names than their places.

@@ -30,11 +30,11 @@ pub(crate) struct Stream {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     /// The default stream: for all of its context that are not non-blocking.
-    ForAll,
+    All,
     /// For the default stream.
-    ForDefault,
+    Default,
     /// For none.
-    ForNone,
+    Nothing,
 }
 
 /// The streams of a context.
@@ -99,7 +99,7 @@ impl Family {
     }
 
     fn default_stream(self: &Arc<Self>) -> Arc<Stream> {
-        let make = || self.stream(Waits::ForAll, 0, 0);
+        let make = || self.stream(Waits::All, 0, 0);
         self.default.get_or_init(make).clone()
     }
 
@@ -144,11 +144,11 @@ impl Stream {
     /// The streams whose work comes first.
     fn first(&self, family: &Arc<Family>) -> Vec<engine::check::Stream> {
         match self.waits {
-            Waits::ForNone => Vec::new(),
-            Waits::ForDefault => vec![family.default_stream().order.0],
-            Waits::ForAll => {
+            Waits::Nothing => Vec::new(),
+            Waits::Default => vec![family.default_stream().order.0],
+            Waits::All => {
                 let all = family.all();
-                let blocking = all.iter().filter(|it| it.waits == Waits::ForDefault);
+                let blocking = all.iter().filter(|it| it.waits == Waits::Default);
                 blocking.map(|it| it.order.0).collect()
             }
         }
@@ -161,7 +161,7 @@ impl Stream {
         }
         let lane = self.lane();
         if let Some(mut known) = order::if_checked() {
-            if self.waits == Waits::ForAll {
+            if self.waits == Waits::All {
                 lane.settle(&mut known);
             }
             known.streams.synchronise(lane.order);
@@ -175,7 +175,7 @@ impl Stream {
     }
 
     pub(crate) fn is_default(&self) -> bool {
-        self.waits == Waits::ForAll
+        self.waits == Waits::All
     }
 }
 
@@ -204,7 +204,7 @@ fn own_default() -> Answer<Arc<Stream>> {
     if let Some(stream) = known.filter(is_of) {
         return Ok(stream);
     }
-    let stream = family.stream(Waits::ForDefault, 0, 0);
+    let stream = family.stream(Waits::Default, 0, 0);
     let before = OWN.with_borrow_mut(|all| all.insert(family.context, Arc::clone(&stream)));
     drop(before);
     Ok(stream)
@@ -212,8 +212,8 @@ fn own_default() -> Answer<Arc<Stream>> {
 
 fn create(flags: u32, priority: i32) -> Answer<Handle> {
     let waits = match flags {
-        0 => Waits::ForDefault,
-        NON_BLOCKING => Waits::ForNone,
+        0 => Waits::Default,
+        NON_BLOCKING => Waits::Nothing,
         _ => return Err(Status::INVALID_VALUE),
     };
     let priority = priority.clamp(*PRIORITIES.start(), *PRIORITIES.end());
