@@ -1,6 +1,7 @@
 //! The command `ridgepoint` as its users meet it, and the guides' commands word for word.
 
 mod arguments;
+mod axis_charts;
 #[path = "../support/browser.rs"]
 mod browser;
 mod chart_command;

@@ -10,8 +10,8 @@ use super::console::Console;
 use super::destination::{Destination, Unfinished, is_standard};
 use super::{colours, streams};
 use crate::report::{
-    Chart, ChartError, ChartFormat, HtmlReport, LinksPicture, OccupancyChart, Paint, SavedChart,
-    ScalingChart,
+    AxisChart, Chart, ChartError, ChartFormat, HtmlReport, LinksPicture, OccupancyChart, Paint,
+    SavedChart, ScalingChart,
 };
 
 /// What can be drawn in a file and on the terminal.
@@ -93,6 +93,21 @@ impl Drawn for ScalingChart<'_> {
     }
 }
 
+impl Drawn for AxisChart {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(AxisChart::text(self, columns, paint))
+    }
+
+    fn nothing(&self) -> Option<&'static str> {
+        self.is_empty()
+            .then_some("no chart: no row has a value of the axis and a result")
+    }
+}
+
 /// Charts that are opened before anything is measured, and appear when they are drawn.
 pub(super) struct ChartFiles {
     files: Vec<(ChartFormat, Destination)>,
@@ -114,10 +129,15 @@ impl ChartFiles {
         })
     }
 
+    /// Whether any is asked for.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.on_terminal || !self.files.is_empty()
+    }
+
     /// Writes the same chart to each.
     pub(super) fn write(self, console: &Console, drawn: &impl Drawn) -> Result<(), Failure> {
         if let Some(reason) = drawn.nothing() {
-            if self.on_terminal || !self.files.is_empty() {
+            if self.are_wanted() {
                 console.warn(reason);
             }
             return Ok(());

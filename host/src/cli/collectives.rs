@@ -4,9 +4,11 @@ use std::sync::Mutex;
 
 use clap::Args;
 
+use super::axis_charts::Counted;
 use super::option_values::{MAX_ROUNDS, each_once, whole};
 use super::ranked::{Places, locked};
 use super::study_options::{Common, Rows, study_failure};
+use super::tracing::Process;
 use super::{Failure, study_modes};
 use crate::report::counted;
 use crate::study::Rounds;
@@ -63,7 +65,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence(&[])?;
     arguments.common.refuse_device()?;
     let world = arguments.places.world()?;
-    let mut rows = arguments.common.begin_ranked(arguments.places.process()?)?;
+    let process = arguments.places.process()?;
+    let mut rows = arguments.common.begin_ranked(process)?;
+    if let Process::First = process {
+        rows.draw(arguments.common.drawing.open(&arguments.axes())?);
+    }
     let devices = arguments.places.open(world.as_ref())?;
     arguments.common.check_devices(&devices)?;
     let points = arguments.points(devices[0].properties().is_emulated());
@@ -79,6 +85,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    /// Its axes, each with the number of its values.
+    fn axes(&self) -> [Counted; 2] {
+        let sizes = match &self.bytes[..] {
+            [] => SIZES_EMULATED as usize,
+            given => each_once(given.to_vec()).len(),
+        };
+        [
+            ("bytes", sizes),
+            ("collective", each_once(self.collective.clone()).len()),
+        ]
+    }
+
     /// All collectives of a rank. The first one writes the rows.
     fn of_rank(
         &self,

@@ -30,7 +30,7 @@ const WAYS: usize = 4;
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence(&[])?;
-    let mut rows = arguments.common.begin()?;
+    let mut rows = arguments.common.begin_drawn(&[("dispatch", WAYS)])?;
     let device = arguments.common.open()?;
     let default = if device.properties().is_emulated() {
         50

@@ -142,7 +142,8 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 14] = [
+    const DIFFER: [(&str, &str); 15] = [
+        ("against", "an axis, or an earlier program"),
         (
             "arch",
             "occupancy computes for architectures, kernels lists their code",

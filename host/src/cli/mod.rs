@@ -21,6 +21,7 @@ macro_rules! commands {
 
 mod against;
 mod all_gpus;
+mod axis_charts;
 mod ceilings;
 mod chart;
 mod charts;

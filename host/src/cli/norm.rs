@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::axis_charts::Counted;
 use super::files::Files;
 use super::option_values::{Dtype, MAX_ROUNDS, each_once, element_count, whole};
 use super::study_options::{Common, Rows, study_failure};
@@ -15,6 +16,9 @@ use crate::vector::Real;
 const ELEMENTS_A_ROUND: u64 = 1 << 28;
 const MAX_ITERATIONS: u64 = 200;
 const MIN_ITERATIONS: u64 = 10;
+
+/// Exponents of two on a GPU; the emulator has more than one, too.
+const DEFAULT_SIZES: [u32; 10] = [10, 12, 14, 16, 18, 20, 22, 24, 26, 28];
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -57,16 +61,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let on_devices = arguments.ranked.are_given()?;
-    if !arguments.ranked.draws() {
-        arguments.common.refuse_silence(match on_devices {
-            true => &["--plot"],
-            false => &[],
-        })?;
-    }
+    arguments.common.refuse_silence(&[])?;
     if on_devices {
         return arguments.on_devices();
     }
-    let mut rows = arguments.common.begin()?;
+    let mut rows = arguments.common.begin_drawn(&arguments.axes())?;
     let device = arguments.common.open()?;
     let (dtypes, sizes) = (each_once(arguments.dtype.clone()), arguments.sizes(&device));
     let largest = sizes.iter().copied().max().unwrap_or(0) as usize;
@@ -95,7 +94,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
-        self.ranked.with_files(self.common.files())
+        self.common.files()
+    }
+
+    /// Its axes, each with the number of its values.
+    fn axes(&self) -> [Counted; 3] {
+        let sizes = match &self.n[..] {
+            [] => DEFAULT_SIZES.len(),
+            given => each_once(given.to_vec()).len(),
+        };
+        [
+            ("n", sizes),
+            ("dtype", each_once(self.dtype.clone()).len()),
+            ("mode", each_once(self.mode.clone()).len()),
+        ]
     }
 
     /// The one vector that several devices share.
@@ -130,7 +142,7 @@ impl Arguments {
     fn sizes(&self, device: &Device) -> Vec<u64> {
         let exponents: &[u32] = match (&self.n[..], device.properties().is_emulated()) {
             ([], true) => &[10, 13],
-            ([], false) => &[10, 12, 14, 16, 18, 20, 22, 24, 26, 28],
+            ([], false) => &DEFAULT_SIZES,
             (given, _) => return each_once(given.to_vec()),
         };
         exponents.iter().map(|exponent| 1 << exponent).collect()

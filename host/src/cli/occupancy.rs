@@ -7,6 +7,7 @@ use clap::Args;
 use itertools::iproduct;
 use serde_json::json;
 
+use super::axis_charts::Against;
 use super::ceilings::{ceilings_for, warn_of_small_arrays};
 use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
@@ -22,7 +23,7 @@ use crate::driver::{Device, DeviceChoice};
 use crate::measure::{Runs, Sampling};
 use crate::model::OccupancyRow;
 use crate::report::{
-    Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
+    Format, HtmlReport, OccupancyChart, RunFacts, StudyRows, model_table, study_summary, study_text,
 };
 use crate::sweep::occupancy::{Limited, OccupancyError, OccupancyPlan, OccupancySweep};
 use crate::sweep::{Plan, TooManyPoints};
@@ -31,13 +32,12 @@ use crate::sweep::{Plan, TooManyPoints};
 const FEW_REGISTERS: u32 = 32;
 
 /// What there is of a measurement only: the options' fields, and those of the workloads.
-const MEASURED: [&str; 9] = [
+const MEASURED: [&str; 8] = [
     "workloads",
     "max_registers",
     "runs",
     "device",
     "ceilings",
-    "plot",
     "report",
     "trace",
     "profile",
@@ -62,13 +62,13 @@ pub(super) struct Arguments {
     )]
     registers: Vec<u32>,
 
-    /// Threads per block
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,128,256,512,1024",
-          value_parser = whole::<u32>(1..=MAX_THREADS))]
+    /// Threads per block [default: 64,128,256,512,1024; against block, ten from 32 to 1024; against another axis,
+    /// 256]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u32>(1..=MAX_THREADS))]
     block: Vec<u32>,
 
-    /// Dynamic shared memory per block, such as 48KiB [default: none; when measuring, amounts that leave
-    /// room for fewer and fewer blocks]
+    /// Dynamic shared memory per block, such as 48KiB [default: none; when measuring without --against, amounts
+    /// that leave room for fewer and fewer blocks]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
     shared: Vec<u32>,
 
@@ -109,9 +109,13 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Files to draw charts to, .svg or .png: speed against work in flight; - draws on the terminal
+    /// Files to draw charts to, .svg or .png: speed against work in flight, or what --against says; with --arch
+    /// or --registers, theoretical occupancy against the block; - draws on the terminal
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
+
+    #[command(flatten)]
+    against: Against,
 
     /// Write a self-contained HTML report with charts, tables and run details
     #[arg(long, value_name = "FILE")]
@@ -129,9 +133,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.is_measured() {
         measure(arguments)
     } else {
-        if arguments.outputs().is_empty() {
+        if arguments.outputs().is_empty() && arguments.plot.is_empty() {
             let given = [("--quiet", arguments.quiet)];
-            refuse_without_effect(&given, "on a table: add --output or --format")?;
+            refuse_without_effect(&given, "on a table: add --output, --plot or --format")?;
         }
         model(arguments)
     }
@@ -147,9 +151,22 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
         or(&arguments.arch, 90),
         or(&arguments.registers, FEW_REGISTERS),
     );
-    let (shared, blocks) = (or(&arguments.shared, 0), each_once(arguments.block.clone()));
-    TooManyPoints::check(&[archs.len(), registers.len(), shared.len(), blocks.len()])
+    let axis = arguments.against.against.as_deref();
+    let drawn = axis.or((!arguments.plot.is_empty()).then_some("block"));
+    let (shared, blocks) = (or(&arguments.shared, 0), arguments.blocks(drawn));
+    let axes = [
+        ("arch", archs.len()),
+        ("registers", registers.len()),
+        ("shared", shared.len()),
+        ("block", blocks.len()),
+    ];
+    TooManyPoints::check(&axes.map(|(_, count)| count))
         .map_err(|error| Failure::Usage(error.to_string()))?;
+    let against = Against {
+        against: drawn.map(str::to_owned),
+    };
+    against.check(!arguments.plot.is_empty(), &axes)?;
+    let charts = ChartFiles::open(&arguments.plot)?;
     let rows: Vec<OccupancyRow> = iproduct!(archs, registers, shared, blocks)
         .map(|(arch, registers, shared, block)| OccupancyRow::new(arch, registers, shared, block))
         .collect::<Result<_, _>>()
@@ -164,6 +181,9 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
         outputs.row(|format, index| run.row(row, format, index))?;
     }
     outputs.finish(&console)?;
+    if let Some(chart) = against.chart(|| StudyRows::of(&rows))? {
+        charts.write(&console, &chart)?;
+    }
     match rows
         .iter()
         .map(|row| row.refused.as_ref())
@@ -189,6 +209,8 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let runs = arguments.sampling(is_emulated);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let plan = arguments.plan(is_emulated)?;
+    let draws = !arguments.plot.is_empty() || arguments.report.is_some();
+    arguments.against.check(draws, &plan.axes())?;
     console.begin("compiling for each limit of registers".to_owned());
     let limited = Limited::all(&bench, &plan, suite.ptx).map_err(failure)?;
     console.finish();
@@ -237,9 +259,14 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
             device: device.properties(),
             records: &records,
         };
-        charts.write(&console, &chart)?;
+        let against = arguments.against.chart(|| StudyRows::of(&records))?;
+        match &against {
+            Some(chart) => charts.write(&console, chart)?,
+            None => charts.write(&console, &chart)?,
+        }
         report.write(&console, || {
-            HtmlReport::of_occupancy(&run, &records, &ceilings)
+            let page = HtmlReport::of_occupancy(&run, &records, &ceilings);
+            against.iter().fold(page, HtmlReport::with)
         })?;
     }
     ended.and(closed)
@@ -273,7 +300,7 @@ impl Arguments {
         self.workloads.refuse_common(&["grid", "cache"], why)?;
         let selected = self.workloads.select(Study::Occupancy, is_emulated)?;
         let others = Plan {
-            blocks: each_once(self.block.clone()),
+            blocks: self.blocks(self.against.against.as_deref()),
             ..Plan::default()
         };
         let plan = self.workloads.plan(selected, others)?;
@@ -281,8 +308,23 @@ impl Arguments {
             selected: plan.selected,
             max_registers: each_once(self.max_registers.iter().map(|it| it.0).collect()),
             blocks: plan.blocks,
-            shared: (!self.shared.is_empty()).then(|| each_once(self.shared.clone())),
+            shared: match (&self.shared[..], self.against.against.as_deref()) {
+                // As the kernels are launched.
+                ([], Some(_)) => Some(vec![0]),
+                ([], None) => None,
+                (given, _) => Some(each_once(given.to_vec())),
+            },
         })
+    }
+
+    /// Threads per block: those that are given, or what a chart against this axis has.
+    fn blocks(&self, against: Option<&str>) -> Vec<u32> {
+        match (&self.block[..], against) {
+            ([], None) => vec![64, 128, 256, 512, 1024],
+            ([], Some("block")) => vec![32, 64, 96, 128, 192, 256, 384, 512, 768, 1024],
+            ([], Some(_)) => vec![256],
+            (given, _) => each_once(given.to_vec()),
+        }
     }
 
     fn sampling(&self, is_emulated: bool) -> Sampling {

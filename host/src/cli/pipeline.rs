@@ -4,6 +4,7 @@ use clap::Args;
 use kernels_gpu::matmul::TILE;
 
 use super::Failure;
+use super::axis_charts::Counted;
 use super::interrupt::Interrupt;
 use super::option_values::{MAX_ROUNDS, each_once, real, refuse_without_effect, whole};
 use super::study_modes;
@@ -15,6 +16,9 @@ use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
 /// Chunks of all batches: each has page-locked memory and events of its own.
 const MAX_CHUNKS: u64 = 10_000;
+
+/// Of polynomials, where none are given.
+const WEIGHTS: [f64; 3] = [0.1, 1.0, 2.0];
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -73,7 +77,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.refuse_those_without_effect()?;
     arguments.common.refuse_silence(&[])?;
-    let mut rows = arguments.common.begin()?;
+    let mut rows = arguments.common.begin_drawn(&arguments.axes())?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(device.properties().is_emulated())?;
     let modes = each_once(arguments.mode.clone());
@@ -104,6 +108,19 @@ fn measure_all(
 }
 
 impl Arguments {
+    /// Its axes, each with the number of its values.
+    fn axes(&self) -> [Counted; 3] {
+        let weights = match &self.weight[..] {
+            [] if self.named().any(Work::has_degree) => WEIGHTS.len(),
+            given => each_once(given.to_vec()).len(),
+        };
+        [
+            ("mode", each_once(self.mode.clone()).len()),
+            ("kernel", self.named().count()),
+            ("weight", weights),
+        ]
+    }
+
     fn refuse_those_without_effect(&self) -> Result<(), Failure> {
         if !self.mode.contains(&PipelineMode::Streamed) {
             let given = [("--slots", self.slots.is_some())];
@@ -169,7 +186,7 @@ impl Arguments {
         interrupt: &Interrupt,
     ) -> Result<Vec<(Work, Option<f64>)>, Failure> {
         let weights = match &self.weight[..] {
-            [] => vec![0.1, 1.0, 2.0],
+            [] => WEIGHTS.to_vec(),
             given => each_once(given.to_vec()),
         };
         let mut works = Vec::new();

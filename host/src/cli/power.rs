@@ -68,7 +68,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
-        let files = self.ranked.with_files(self.common.files());
+        let files = self.common.files();
         files.outputs("--checkpoint", &self.checkpoint)
     }
 
@@ -98,16 +98,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     let on_devices = arguments.ranked.are_given()?;
-    if arguments.checkpoint.is_none() && !arguments.ranked.draws() {
-        arguments.common.refuse_silence(match on_devices {
-            true => &["--plot", "--checkpoint"],
-            false => &["--checkpoint"],
-        })?;
+    if arguments.checkpoint.is_none() {
+        arguments.common.refuse_silence(&["--checkpoint"])?;
     }
     if on_devices {
         let plan = |device: &Device| arguments.plan(device, every);
         return ranked::power(&arguments.ranked, &arguments.common, plan, arguments.resume);
     }
+    let why = "without --devices: one row has no curve";
+    arguments.common.drawing.refuse(why)?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(&device, every);

@@ -7,6 +7,7 @@ use itertools::Itertools;
 use kernels_gpu::ceilings::WARP;
 use serde_json::json;
 
+use super::axis_charts::Against;
 use super::ceilings::{known_ceilings, warn_of_small_arrays};
 use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::compare::{Unjudged, judge};
@@ -27,7 +28,9 @@ use crate::kernels::newest_report;
 use crate::links::load_links;
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::GpuRoofs;
-use crate::report::{Chart, Format, HtmlReport, RunFacts, comparison_text, counted, terminal};
+use crate::report::{
+    Chart, Format, HtmlReport, RunFacts, StudyRows, comparison_text, counted, terminal,
+};
 use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
@@ -119,6 +122,9 @@ pub(super) struct Arguments {
     plot: Vec<PathBuf>,
 
     #[command(flatten)]
+    against: Against,
+
+    #[command(flatten)]
     roofs: roofs::Arguments,
 
     /// Rows of an earlier run to compare with, CSV or JSON; exit with status 1 if a row is slower by more
@@ -196,6 +202,8 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
         ));
     }
     let plan = arguments.plan(is_emulated)?;
+    let draws = !arguments.plot.is_empty() || arguments.report.is_some();
+    arguments.against.check(draws, &plan.axis_counts())?;
     let settings = Settings {
         sampling,
         twice: arguments.aa,
@@ -265,8 +273,15 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             records: &records,
             predicted: gpu.as_ref(),
         };
-        charts.write(&console, &chart)?;
-        report.write(&console, || HtmlReport::of_roofline(&facts, &chart))?;
+        let against = arguments.against.chart(|| StudyRows::of(&records))?;
+        match &against {
+            Some(chart) => charts.write(&console, chart)?,
+            None => charts.write(&console, &chart)?,
+        }
+        report.write(&console, || {
+            let page = HtmlReport::of_roofline(&facts, &chart);
+            against.iter().fold(page, HtmlReport::with)
+        })?;
     }
     ended.and(closed)?;
     arguments.compare(baseline.as_ref(), &records, &console)
@@ -306,6 +321,7 @@ impl Arguments {
     fn refuse_those_of_one_device(&self) -> Result<(), Failure> {
         let given = [
             ("--plot", !self.plot.is_empty()),
+            ("--against", self.against.against.is_some()),
             ("--report", self.report.is_some()),
             ("--roofs", self.roofs.is_given()),
             ("--links", self.links.is_some()),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::axis_charts::{Counted, Drawing};
+use super::charts::ChartFiles;
 use super::console::{Console, Target};
 use super::files::Files;
 use super::interrupt::Interrupt;
@@ -12,7 +14,7 @@ use super::output::{Outputs, or_standard, target};
 use super::tracing::{self, Process};
 use super::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
-use crate::report::{Format, Width, file_row_text, rows_table};
+use crate::report::{AxisChart, Format, StudyRows, Width, file_row_text, rows_table};
 use crate::study::StudyError;
 
 #[derive(Args)]
@@ -37,12 +39,16 @@ pub(super) struct Common {
     quiet: bool,
 
     #[command(flatten)]
+    pub(super) drawing: Drawing,
+
+    #[command(flatten)]
     pub(super) trace: tracing::Arguments,
 }
 
 impl Common {
     pub(super) fn files(&self) -> Files<'_> {
-        Files::default().texts("--output", self.outputs())
+        let files = Files::default().texts("--output", self.outputs());
+        files.texts("--plot", &self.drawing.plot)
     }
 
     fn outputs(&self) -> &[PathBuf] {
@@ -58,6 +64,14 @@ impl Common {
         )
     }
 
+    /// As [`Common::begin`], with charts against one of these axes, the first where none is named.
+    pub(super) fn begin_drawn<R: Serialize>(&self, axes: &[Counted]) -> Result<Rows<R>, Failure> {
+        let charts = self.drawing.open(axes)?;
+        let mut rows = self.begin()?;
+        rows.draw(charts);
+        Ok(rows)
+    }
+
     /// As [`Common::begin`], of a process that may be one of several: those that are not the first say and write nothing.
     pub(super) fn begin_ranked<R: Serialize>(&self, process: Process) -> Result<Rows<R>, Failure> {
         if let Process::First = process {
@@ -68,6 +82,7 @@ impl Common {
             outputs: Outputs::open(&[], None)?,
             console: Console::new(target(true, &[]), 0),
             measured: Vec::new(),
+            charts: None,
         })
     }
 
@@ -89,8 +104,9 @@ impl Common {
 
     /// Refuses `--quiet` where nothing else would be left of the study, whose results options such as `--plot` take, too.
     pub(super) fn refuse_silence(&self, others: &[&str]) -> Result<(), Failure> {
-        if self.quiet && self.outputs().is_empty() && !self.trace.records() {
-            return Err(silence(others));
+        let is_lost = self.outputs().is_empty() && self.drawing.plot.is_empty();
+        if self.quiet && is_lost && !self.trace.records() {
+            return Err(silence(&[&["--plot"], others].concat()));
         }
         Ok(())
     }
@@ -125,6 +141,8 @@ pub(super) struct Rows<R> {
     pub(super) console: Console,
     outputs: Outputs,
     measured: Vec<R>,
+    /// Charts, and the axis that they are against.
+    charts: Option<(ChartFiles, String)>,
 }
 
 impl<R: Serialize> Rows<R> {
@@ -139,7 +157,13 @@ impl<R: Serialize> Rows<R> {
             outputs: Outputs::open(paths, format)?,
             console: Console::new(text, 0),
             measured: Vec::new(),
+            charts: None,
         })
+    }
+
+    /// Draws what will have been measured, against an axis.
+    pub(super) fn draw(&mut self, charts: (ChartFiles, String)) {
+        self.charts = Some(charts);
     }
 
     /// Says what is measured next, and of how many rows it is one.
@@ -164,9 +188,17 @@ impl<R: Serialize> Rows<R> {
     }
 
     /// Shows the rows that there are, and gives what the study has `ended` with.
-    pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, ended: Result<(), Failure>) -> Result<(), Failure> {
         let table = |rows: &[R], width| rows_table(rows, width).map_err(Failure::failed);
-        self.finish_with(ended, table, |_, _| Ok(()))
+        let charts = self.charts.take();
+        self.finish_with(ended, table, |rows, console| match charts {
+            Some((charts, axis)) if charts.are_wanted() => {
+                let rows = StudyRows::of_fields(rows).map_err(Failure::failed)?;
+                let chart = AxisChart::new(rows, &axis).map_err(Failure::Usage)?;
+                charts.write(console, &chart)
+            }
+            _ => Ok(()),
+        })
     }
 
     /// The same with a table of the rows' own, and what else is made of them.

@@ -25,6 +25,8 @@ pub struct Attainable {
     pub limit: Limit,
     /// What it allows.
     pub rate: FlopsPerSec,
+    /// The least time of the launch.
+    pub seconds: f64,
 }
 
 impl GpuRoofs {
@@ -87,6 +89,7 @@ impl GpuRoofs {
             intensity: FlopsPerByte(flops / bytes),
             limit,
             rate: FlopsPerSec(flops / seconds),
+            seconds,
         })
     }
 

@@ -139,11 +139,16 @@ impl Chart<'_> {
         series.filter(|it| !it.marks.is_empty()).collect()
     }
 
-    /// Around the marks of rows whose counters were read: where they lie by what was counted, and by the counters.
+    /// Around the marks of rows whose counters were read, and beside predicted ones that have moved or computed something
+    /// else than the formula says: where they lie by what was counted, and by the counters.
     fn intensities(&self) -> [Series; 2] {
-        let with_counters = || self.records.iter().filter(|it| it.dram_bytes.is_some());
+        let is_ringed = |it: &&Record| match self.predicted {
+            Some(_) => it.predicted_gflops.is_some() && is_counted_apart(it),
+            None => it.dram_bytes.is_some(),
+        };
+        let ringed = || self.records.iter().filter(is_ringed);
         let of = |source, kind| {
-            let marks = with_counters().flat_map(move |record| {
+            let marks = ringed().flat_map(move |record| {
                 let mine = intensities(record).into_iter();
                 let mine = mine.filter(move |it| it.source == source);
                 mine.map(move |it| around(record, it, kind))
@@ -200,7 +205,10 @@ impl Chart<'_> {
             joined: Joined::Not,
             marks,
         });
-        series.collect()
+        let rings = self.intensities().into_iter();
+        series
+            .chain(rings.filter(|it| !it.marks.is_empty()))
+            .collect()
     }
 
     /// What is measured and what is predicted, and what all curves have in common.
@@ -213,8 +221,7 @@ impl Chart<'_> {
                     gpu.gpu.name
                 ),
                 format!(
-                    "Hollow: the most that the roofs allow at the intensity that {device} counted, which is not a GPU. \
-                     Roofs: {}.",
+                    "Hollow: the most that the roofs allow of what was counted on an emulator, which is not a GPU. Roofs: {}.",
                     gpu.source()
                 ),
             ],
@@ -350,9 +357,17 @@ fn around(record: &Record, at: Intensity, kind: MarkKind) -> Mark {
     }
 }
 
+/// Whether what was counted is of another intensity than the row's.
+fn is_counted_apart(record: &Record) -> bool {
+    /// Marks that are closer lie on each other.
+    const CLOSE: f64 = 0.02;
+    let both = record.counted_ai.zip(record.ai);
+    both.is_some_and(|(counted, ai)| (counted / ai - 1.0).abs() > CLOSE)
+}
+
 /// `None` for a row of which nothing was predicted.
 fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
-    let (ai, gflops) = (record.predicted_ai?, record.predicted_gflops?);
+    let (ai, gflops) = (record.ai.or(record.predicted_ai)?, record.predicted_gflops?);
     let resources = record.resources.as_ref();
     let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
     let tip = format!(

@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::occupancy::study_findings;
 use super::occupancy_chart::plots;
 use super::plot::{Figure, Home};
-use super::{Cell, Chart, Row, RunFacts};
+use super::{AxisChart, Cell, Chart, Row, RunFacts};
 use crate::ceilings::Ceilings;
 use crate::model::{Precision, Roofs};
 use crate::sweep::Record;
 use crate::sweep::occupancy::OccupancyRecord;
 use crate::table::heading::heading;
+use crate::table::{is_of_the_clock, is_outcome, listed};
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -34,6 +35,8 @@ pub struct HtmlReport {
 #[derive(Debug, Serialize)]
 struct Drawn {
     title: String,
+    /// The names of the series, of which a reader chooses.
+    series: Vec<String>,
     wide: String,
     narrow: String,
 }
@@ -58,6 +61,7 @@ impl Drawn {
         };
         let svg = |width| figure.scene(width).svg(Home::Page);
         Drawn {
+            series: figure.names().into_iter().map(str::to_owned).collect(),
             wide: svg(Self::WIDE),
             narrow: svg(Self::NARROW),
             title,
@@ -68,6 +72,7 @@ impl Drawn {
 impl HtmlReport {
     /// The report of a roofline sweep.
     pub fn of_roofline(run: &RunFacts, chart: &Chart<'_>) -> HtmlReport {
+        let gpu = chart.predicted.map(|it| it.gpu.name.as_str());
         let of = |(&precision, &roofs): (&Precision, &Roofs)| {
             let own = |record: &&Record| record.dtype.as_deref() == Some(precision.name());
             let records: Vec<Record> = chart.records.iter().filter(own).cloned().collect();
@@ -82,8 +87,8 @@ impl HtmlReport {
         };
         HtmlReport {
             charts: chart.roofs.iter().map(of).collect(),
-            tables: tables(chart.records, chart.ceilings),
-            ..HtmlReport::empty("Roofline", run)
+            tables: tables(chart.records, chart.ceilings, gpu),
+            ..HtmlReport::empty("Roofline", run, gpu)
         }
     }
 
@@ -93,7 +98,7 @@ impl HtmlReport {
         records: &[OccupancyRecord],
         ceilings: &Ceilings,
     ) -> HtmlReport {
-        let mut report = HtmlReport::empty("Occupancy", run);
+        let mut report = HtmlReport::empty("Occupancy", run, None);
         report.findings = study_findings(records);
         let charts = plots(records).into_iter().map(|mut plot| {
             let caption = std::mem::take(&mut plot.caption);
@@ -108,16 +113,32 @@ impl HtmlReport {
             )
         });
         report.charts = charts.collect();
-        report.tables = tables(records, Some(ceilings));
+        let gpu = records.iter().find_map(|it| it.predicted_gpu.as_deref());
+        report.tables = tables(records, Some(ceilings), gpu);
         report
     }
 
-    fn empty(what: &str, run: &RunFacts) -> HtmlReport {
+    /// The same with a chart against an axis before the others.
+    #[must_use]
+    pub fn with(mut self, chart: &AxisChart) -> HtmlReport {
+        let figure = chart.figure();
+        self.charts
+            .insert(0, Drawn::new(figure.title.clone(), figure));
+        self
+    }
+
+    /// Without charts. The title names the one GPU that the page is of: what is predicted is of no other.
+    fn empty(what: &str, run: &RunFacts, predicted: Option<&str>) -> HtmlReport {
         let device = &run.device;
         let emulated = device.is_emulated();
-        let note = "Emulated: results match a GPU's; timings are those of this host.";
+        let note = match predicted {
+            Some(gpu) => format!(
+                "Predicted for {gpu}: no GPU was measured. The results match a GPU's; timings are those of this host."
+            ),
+            None => "Emulated: results match a GPU's; timings are those of this host.".to_owned(),
+        };
         let mut facts = vec![
-            ("device", device.name.clone()),
+            ("run on", device.name.clone()),
             ("multiprocessors", device.multiprocessors.to_string()),
             (
                 "memory",
@@ -136,9 +157,12 @@ impl HtmlReport {
         facts.extend(run.commit.map(|commit| ("commit", commit.to_owned())));
         facts.push(("command", run.command.join(" ")));
         HtmlReport {
-            title: format!("{what}: {}", device.name),
+            title: match predicted {
+                Some(gpu) => format!("{what}: {gpu}, predicted"),
+                None => format!("{what}: {}", device.name),
+            },
             subtitle: run.began.clone(),
-            notes: emulated.then(|| note.to_owned()).into_iter().collect(),
+            notes: emulated.then_some(note).into_iter().collect(),
             findings: Vec::new(),
             charts: Vec::new(),
             tables: Vec::new(),
@@ -158,23 +182,45 @@ impl HtmlReport {
     }
 }
 
-fn tables<R: Row>(records: &[R], ceilings: Option<&Ceilings>) -> Vec<Cells> {
-    let mut tables = vec![table("Rows", records)];
-    tables.extend(ceilings.map(|it| table("Measured ceilings", &it.ceilings)));
+/// Of rows that are predicted for a GPU, what its roofs allow stands apart from the times of the host.
+fn tables<R: Row>(records: &[R], ceilings: Option<&Ceilings>, gpu: Option<&str>) -> Vec<Cells> {
+    let mut tables = match gpu {
+        None => vec![table("Rows", records, |_| true)],
+        Some(gpu) => vec![
+            table(&format!("Rows, predicted for {gpu}"), records, |it| {
+                !is_of_the_clock(it)
+            }),
+            table("Times of this host, which is not a GPU", records, |it| {
+                is_of_the_clock(it) || !is_outcome(it)
+            }),
+        ],
+    };
+    tables.extend(ceilings.map(|it| table("Measured ceilings", &it.ceilings, |_| true)));
     tables
 }
 
-/// The columns that hold something in any row.
-fn table<R: Row>(title: &str, records: &[R]) -> Cells {
+/// The columns that hold something in any row and that are `wanted`.
+fn table<R: Row>(title: &str, records: &[R], wanted: impl Fn(&str) -> bool) -> Cells {
     let rows: Vec<_> = records.iter().map(Row::columns).collect();
     let names = rows.first().into_iter().flatten().map(|(name, _)| *name);
     let is_filled = |place: &usize| rows.iter().any(|row| !row[*place].1.is_empty());
-    let filled: Vec<usize> = (0..names.clone().count()).filter(is_filled).collect();
     let names: Vec<&str> = names.collect();
-    let cells = |row: &Vec<Cell>| filled.iter().map(|place| row[*place].1.clone()).collect();
+    let filled = (0..names.len()).filter(|place| is_filled(place) && wanted(names[*place]));
+    let filled: Vec<usize> = filled.collect();
+    let cells = |row: &Vec<Cell>| filled.iter().map(|place| in_words(&row[*place])).collect();
     Cells {
         title: title.to_owned(),
         columns: filled.iter().map(|place| heading(names[*place])).collect(),
         rows: rows.iter().map(cells).collect(),
+    }
+}
+
+/// A cell as people read it: resources in words, and not as the columns of files have them.
+fn in_words((name, cell): &Cell) -> String {
+    match *name {
+        "limited_by" | "limiting_roof" | "predicted_limit" => {
+            listed(&cell.split(' ').collect::<Vec<_>>()).replace('_', " ")
+        }
+        _ => cell.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! The arithmetic intensities of a row: by its workload's formula, by what was counted and by what was measured.
 
-use crate::sweep::{Origin, Record};
+use crate::sweep::Record;
 
 /// Whose figures an intensity is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,19 +33,26 @@ pub(super) struct Intensity {
     pub(super) gflops: f64,
 }
 
-/// Those that are known: by formula, counted, measured.
+/// Those that are known: by formula, counted, measured. Which of them a row is shown at, `ai` says.
 pub(super) fn intensities(record: &Record) -> Vec<Intensity> {
-    let rate = |flop: f64| flop / record.mean_ms / 1e6;
-    let is_said = |origin: Option<Origin>| origin == Some(Origin::Formula);
-    let formula = (is_said(record.flop_from) && is_said(record.bytes_from))
-        .then_some((record.ai, record.gflops));
+    // Of a predicted row the host's time is no time of the GPU.
+    let ms = match record.is_emulated {
+        true => record.predicted_ms.unwrap_or(record.mean_ms),
+        false => record.mean_ms,
+    };
+    let rate = |flop: f64| flop / ms / 1e6;
+    let useful = match record.is_emulated {
+        true => record.predicted_gflops.or(record.gflops),
+        false => record.gflops,
+    };
+    let formula = (record.formula_ai, useful);
     let counted = (
         record.counted_ai,
         record.counted_flop.map(|flop| rate(flop as f64)),
     );
     let measured = (record.measured_ai, record.measured_flop.map(rate));
     let all = [
-        (Source::Formula, formula.unwrap_or_default()),
+        (Source::Formula, formula),
         (Source::Counted, counted),
         (Source::Measured, measured),
     ];
@@ -66,7 +73,7 @@ mod tests {
     use super::*;
     use crate::driver::Emulation;
     use crate::embedded::Polynomial;
-    use crate::sweep::{Plan, Selection, Settings, Sweep};
+    use crate::sweep::{Origin, Plan, Selection, Settings, Sweep};
     use crate::workload::Bench;
 
     fn record() -> Record {
@@ -105,6 +112,7 @@ mod tests {
             measured_flop: Some(6e6),
             measured_ai: Some(3.0),
             bytes_from: Some(Origin::Scaled),
+            formula_ai: None,
             ..row
         };
         let [counted, measured] = intensities(&row)[..] else {

@@ -1,5 +1,6 @@
 //! Records as text, tables, files and charts, each over `impl Write`.
 
+mod axis_chart;
 mod canvas;
 mod ceilings;
 mod chart;
@@ -18,7 +19,8 @@ mod saved_chart;
 mod scaling_chart;
 pub mod terminal;
 
-pub use crate::table::{Cell, Format, Row, Width, counted};
+pub use crate::table::{Cell, Format, Row, StudyRows, Width, counted};
+pub use axis_chart::AxisChart;
 pub use canvas::{ChartError, ChartFormat};
 pub use ceilings::{ceilings_json, ceilings_table};
 pub use chart::Chart;

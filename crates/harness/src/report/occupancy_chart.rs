@@ -99,7 +99,10 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         },
     });
     let series: Vec<Series> = series.collect();
-    let top = records.iter().map(|record| record.rate).fold(0.0, f64::max) * 1.15;
+    // Error bars are in the frame, too.
+    let highest = series.iter().flat_map(|it| &it.marks);
+    let highest = highest.map(|mark| mark.noise.map_or(mark.y, |(_, high)| high));
+    let top = highest.fold(0.0, f64::max) * 1.15;
     let places = records.iter().map(|record| place(record)).chain(needed);
     let x = range(places, 1.5);
     if top <= 0.0 || x.0 <= 0.0 {
@@ -130,6 +133,7 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
             name: first.unit.to_owned(),
             range: (0.0, top),
             scale: Scale::Linear,
+            names: Vec::new(),
         },
         guides: guides.into_iter().collect(),
         series,

@@ -55,7 +55,7 @@ pub fn row_text<R: Serialize>(record: &R, format: Format, index: usize) -> io::R
             tail: "\n]\n",
         });
     }
-    let (names, cells) = fields(record)?;
+    let (names, cells) = table::fields(record)?;
     let cells: Vec<String> = cells.into_iter().map(known).collect();
     line(names.iter().map(String::as_str), &cells, format, index)
 }
@@ -76,7 +76,7 @@ pub fn file_row_text<R: Serialize>(
         };
         return row_text(&record, format, index);
     }
-    let (mut names, cells) = fields(record)?;
+    let (mut names, cells) = table::fields(record)?;
     let mut cells: Vec<String> = cells.into_iter().map(known).collect();
     names.push("format".to_owned());
     cells.push(FORMAT.to_string());
@@ -118,8 +118,9 @@ pub fn rows_table<R: Serialize>(rows: &[R], width: Width) -> io::Result<String> 
     let Some(first) = rows.first() else {
         return Ok(String::new());
     };
-    let (names, _) = fields(first)?;
-    let cells: io::Result<Vec<Vec<String>>> = rows.iter().map(|row| Ok(fields(row)?.1)).collect();
+    let (names, _) = table::fields(first)?;
+    let cells: io::Result<Vec<Vec<String>>> =
+        rows.iter().map(|row| Ok(table::fields(row)?.1)).collect();
     let cells = cells?;
     let is_shown = |&column: &usize| match names[column].as_str() {
         "device" => false,
@@ -235,19 +236,6 @@ fn short(text: &str) -> String {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
     }
-}
-
-/// The names of a row's fields, and their values as text: as `csv` has them.
-fn fields(row: &impl Serialize) -> io::Result<(Vec<String>, Vec<String>)> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.serialize(row)?;
-    let text = writer.into_inner().map_err(|error| error.into_error())?;
-    let mut reader = ::csv::Reader::from_reader(&text[..]);
-    let owned = |record: &::csv::StringRecord| record.iter().map(str::to_owned).collect();
-    let names = owned(reader.headers()?);
-    let mut cells = ::csv::StringRecord::new();
-    reader.read_record(&mut cells)?;
-    Ok((names, owned(&cells)))
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ fn predicted_point(record: &Record) -> String {
                 .unwrap_or("what the launch moves and computes is not known")
         ),
     };
+    let bound = bound + &other_intensities(record);
     let resources = record.resources.as_ref().map(|it| format!("    {it}"));
     let unchecked = (!record.checked).then(|| "    not compared with a reference".to_owned());
     let lines = [Some(name(record)), Some(bound), resources, unchecked];
@@ -111,10 +112,7 @@ fn name(record: &Record) -> String {
     let kernel = [Some(series.kernel), series.dtype].into_iter().flatten();
     joined(&[
         along.map(|(name, value)| format!("{name} = {value:>4}")),
-        record
-            .predicted_ai
-            .or(record.ai)
-            .map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
+        record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
         Some(format!(
             "{}{}, {} of {}",
             kernel.collect::<Vec<_>>().join(" "),
@@ -140,6 +138,30 @@ pub fn gpu_roofs(
     let known: BTreeMap<Precision, Roofs> = known.collect();
     let source = format!(" of {}, {}", gpu.gpu.name, gpu.source());
     roofs_from(&source, "memory", &known, tensor)
+}
+
+/// The intensities beside that of the line above, where they are others.
+fn other_intensities(record: &Record) -> String {
+    let shown = record.ai.map(text_of_intensity);
+    let others = intensities(record).into_iter();
+    let others = others.filter(|it| Some(text_of_intensity(it.flop_per_byte)) != shown);
+    let others: Vec<String> = others
+        .map(|it| {
+            format!(
+                "{} {}",
+                it.source.name(),
+                text_of_intensity(it.flop_per_byte)
+            )
+        })
+        .collect();
+    match others.is_empty() {
+        true => String::new(),
+        false => format!("\n    FLOP/byte: {}", others.join(", ")),
+    }
+}
+
+fn text_of_intensity(flop_per_byte: f64) -> String {
+    format!("{flop_per_byte:.3}")
 }
 
 /// Where bytes and operations come from, if not from the workload alone: nothing, or lines.

@@ -165,11 +165,38 @@ impl<'w> Plan<'w> {
         all
     }
 
+    /// All axes, each with the number of its values.
+    pub fn axis_counts(&self) -> Vec<(&'static str, usize)> {
+        let own = self.selected.iter().flat_map(|it| &it.values);
+        let own = own.map(|(name, values)| (*name, values.len()));
+        let common = [
+            ("kernel", self.selected.len()),
+            ("block", self.blocks.len()),
+            ("grid", self.grids.len()),
+            ("cache", self.caches.len()),
+        ];
+        most(own.chain(common))
+    }
+
     /// The names of all axes, each once, in order of first appearance.
     pub(crate) fn axes(&self) -> Vec<&'static str> {
         let all = self.selected.iter().flat_map(|it| &it.values);
         all.map(|(name, _)| *name).unique().collect()
     }
+}
+
+/// Each axis once, with the most values that it has.
+pub(super) fn most(
+    axes: impl Iterator<Item = (&'static str, usize)>,
+) -> Vec<(&'static str, usize)> {
+    let mut all: Vec<(&'static str, usize)> = Vec::new();
+    for (name, count) in axes {
+        match all.iter_mut().find(|(it, _)| *it == name) {
+            Some((_, known)) => *known = count.max(*known),
+            None => all.push((name, count)),
+        }
+    }
+    all
 }
 
 /// A list of values with their axis's name.

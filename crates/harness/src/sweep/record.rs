@@ -40,8 +40,6 @@ macro_rules! rows {
                 along: Option<&'static str> = |it| it.launched.values.first().map(|(name, _)| *name);
                 /// The arithmetic that the kernel is made of.
                 arithmetic: Option<Limit> = |it| it.arithmetic.map(|(limit, _)| limit);
-                /// The bandwidth that the predicted GPU's roofs allow such launches, 1e9 bytes/s.
-                predicted_bandwidth: Option<f64> = |it| it.predicted_bandwidth.map(|(_, rate)| rate.giga());
                 /// Whether the emulator ran it: the times are the host's.
                 is_emulated: bool = |it| it.context.properties.is_emulated();
                 /// The intensity that `predicted_gflops` is for, FLOP/byte.
@@ -110,6 +108,22 @@ pub(super) struct Context<'a> {
     pub(super) measured: Option<Measured>,
     /// What a GPU would allow that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
+    /// Of the kernel on the GPU that ran it.
+    pub(super) occupancy: Option<Theoretical>,
+}
+
+/// The occupancy that the limits of an architecture allow.
+#[derive(Clone, Debug)]
+pub(super) struct Theoretical {
+    pub(super) percent: f64,
+    pub(super) limited_by: Vec<String>,
+}
+
+/// What a predicted GPU's roofs allow a launch at most, also where it computes nothing.
+struct PredictedTime {
+    limit: Limit,
+    bandwidth: BytesPerSec,
+    seconds: f64,
 }
 
 /// What is known of a launch's bytes and operations, but for the hardware's.
@@ -239,7 +253,8 @@ struct Measurement<'a> {
     clock_hz: Option<f64>,
     measured_flop: Option<f64>,
     predicted: Option<Attainable>,
-    predicted_bandwidth: Option<(Limit, BytesPerSec)>,
+    predicted_time: Option<PredictedTime>,
+    occupancy: Option<Theoretical>,
 }
 
 impl<'a> Measurement<'a> {
@@ -294,7 +309,8 @@ impl<'a> Measurement<'a> {
             clock_hz: Summary::of(&clocks).map(|clocks| clocks.median),
             measured_flop: context.measured.map(|it| it.instructions.flop(&precisions)),
             predicted,
-            predicted_bandwidth: context.attainable_bandwidth(launched, predicted),
+            predicted_time: context.attainable_time(launched, predicted),
+            occupancy: context.theoretical(),
         };
         measurement.bound = measurement.bound();
         Some(measurement)
@@ -395,8 +411,15 @@ impl<'a> Measurement<'a> {
         Some(self.counters()?.dram_bytes / least)
     }
 
+    fn formula_ai(&self) -> Option<f64> {
+        let figures = &self.context.figures;
+        let is_said = figures.says_flop && figures.says_bytes;
+        let said = self.launched.work.intensity().filter(|_| is_said);
+        said.map(|it| it.0)
+    }
+
     fn predicted_gpu(&self) -> Option<String> {
-        let prediction = self.predicted_bandwidth.and(self.context.prediction)?;
+        let prediction = self.predicted_time.as_ref().and(self.context.prediction)?;
         Some(prediction.roofs.gpu.name.clone())
     }
 
@@ -515,24 +538,45 @@ impl Context<'_> {
         counted.or_else(|| roofs.attainable(known, known))
     }
 
-    /// The bytes that move meanwhile, and what limits them; also where nothing is computed.
-    fn attainable_bandwidth(
+    /// Its time and the bytes that move meanwhile, and what limits them; also where nothing is computed.
+    fn attainable_time(
         &self,
         launched: &Launched<'_>,
         attainable: Option<Attainable>,
-    ) -> Option<(Limit, BytesPerSec)> {
+    ) -> Option<PredictedTime> {
         if self.figures.has_unknown() {
             return None;
         }
         let roofs = &self.prediction?.roofs;
         if let Some(it) = attainable {
-            return Some((it.limit, BytesPerSec(it.rate.0 / it.intensity.0)));
+            return Some(PredictedTime {
+                limit: it.limit,
+                bandwidth: BytesPerSec(it.rate.0 / it.intensity.0),
+                seconds: it.seconds,
+            });
         }
-        let counted = self
-            .figures
-            .sum()
-            .and_then(|sum| roofs.bandwidth(&sum.work));
-        counted.or_else(|| roofs.bandwidth(launched.work))
+        let moving = |work: &Work| {
+            let (limit, bandwidth) = roofs.bandwidth(work)?;
+            Some(PredictedTime {
+                limit,
+                seconds: work.bytes()? / bandwidth.0,
+                bandwidth,
+            })
+        };
+        let counted = self.figures.sum().and_then(|sum| moving(&sum.work));
+        counted.or_else(|| moving(launched.work))
+    }
+
+    /// On the GPU that ran it, or on the predicted one.
+    fn theoretical(&self) -> Option<Theoretical> {
+        let predicted = || {
+            let resources = self.resources()?;
+            Some(Theoretical {
+                percent: 100.0 * resources.occupancy?,
+                limited_by: resources.limited_by,
+            })
+        };
+        self.occupancy.clone().or_else(predicted)
     }
 
     fn resources(&self) -> Option<Resources> {
@@ -717,6 +761,7 @@ mod tests {
             figures: Figures::default(),
             measured,
             prediction: None,
+            occupancy: None,
         };
         Record::new(launched, samples.clone(), Some(&samples), &context).expect("samples")
     }
@@ -966,6 +1011,7 @@ mod tests {
                 figures: Figures::default(),
                 measured: None,
                 prediction: None,
+                occupancy: None,
             };
             let samples = Samples {
                 ms: vec![ms; 4],
@@ -1027,6 +1073,7 @@ mod tests {
                 },
                 measured: None,
                 prediction: Some(&prediction),
+                occupancy: None,
             };
             let samples = Samples {
                 ms: vec![1.0],
@@ -1092,6 +1139,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            occupancy: None,
         };
         let samples = Samples {
             ms: vec![1.35],
@@ -1134,6 +1182,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            occupancy: None,
         };
         let samples = Samples {
             ms: vec![1.0],

@@ -4,9 +4,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use ::occupancy::{Kernel, Multiprocessor};
+
 use super::counting::Counting;
 use super::predict::Prediction;
-use super::record::{Context, Figures, Launched};
+use super::record::{Context, Figures, Launched, Theoretical};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::finding::Kind;
@@ -278,6 +280,7 @@ impl<'d> Sweep<'d> {
             figures,
             measured,
             prediction: self.prediction.as_ref(),
+            occupancy: theoretical(case)?,
         };
         Record::new(
             &Launched::new(point, case),
@@ -328,6 +331,31 @@ impl<'d> Sweep<'d> {
             },
         })
     }
+}
+
+/// The occupancy of a case's kernel by the limits of the GPU that it is compiled for; none on the emulator, or where they
+/// are not known.
+fn theoretical(case: &Case<'_>) -> Result<Option<Theoretical>, DriverError> {
+    let Some(compiled) = case.device.compiled(case.kernel)? else {
+        return Ok(None);
+    };
+    let kernel = Kernel {
+        registers_per_thread: compiled.registers,
+        static_shared_bytes: compiled.static_shared,
+        dynamic_shared_bytes: case.config.dynamic_shared,
+        max_threads_per_block: None,
+    };
+    let threads = case.config.block_threads() as u32;
+    let limits = Multiprocessor::of(case.device.properties().capability());
+    let model = limits.and_then(|it| it.occupancy(&kernel, threads));
+    Ok(model.ok().map(|model| Theoretical {
+        percent: 100.0 * model.fraction(),
+        limited_by: model
+            .limited_by
+            .iter()
+            .map(|it| it.name().to_owned())
+            .collect(),
+    }))
 }
 
 /// What a check of a plan's points has found.

@@ -155,6 +155,37 @@ pub(crate) fn with_digits<'c>(name: &str, cell: &'c str) -> Cow<'c, str> {
     }
 }
 
+/// Whether a column is a time of the device that ran the row, or follows from it: of an emulated row these are the host's.
+pub(crate) fn is_of_the_clock(name: &str) -> bool {
+    const OF_THE_CLOCK: [&str; 24] = [
+        "gflops",
+        "bandwidth",
+        "percent_peak",
+        "rate",
+        "percent_ceiling",
+        "in_flight_needed",
+        "mean_ms",
+        "median_ms",
+        "min_ms",
+        "rms_percent",
+        "limiting_roof",
+        "ridge_point",
+        "roof_gflops",
+        "percent_roof",
+        "measured_roof_gflops",
+        "percent_measured_roof",
+        "bound",
+        "samples",
+        "batch",
+        "outliers",
+        "noise_floor_percent",
+        "flags",
+        "advice",
+        "samples_ms",
+    ];
+    OF_THE_CLOCK.contains(&name)
+}
+
 /// A cell with as many digits as its column has, empty where nothing is known.
 ///
 /// # Panics

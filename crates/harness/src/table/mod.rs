@@ -6,6 +6,7 @@ pub(crate) mod heading;
 mod occupancy_columns;
 mod recognized;
 mod roofline_columns;
+mod studies;
 mod text;
 mod write;
 
@@ -18,14 +19,16 @@ use serde::Serialize;
 pub use columns::is_outcome;
 pub(crate) use columns::{
     Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, has_lists, is_known,
-    known, number, record, with_digits,
+    is_of_the_clock, known, number, record, with_digits,
 };
 pub(crate) use occupancy_columns::occupancy_columns;
 pub use recognized::other_than_a_roofline;
 pub(crate) use recognized::{foreign, json_that_is_no};
 pub(crate) use roofline_columns::roofline_columns;
+pub use studies::StudyRows;
+pub(crate) use studies::{Against, Panel, Quantity, Study, Unit};
 pub use text::{Look, Width, counted, listed, text};
-pub(crate) use write::{element, row};
+pub(crate) use write::{element, fields, row};
 
 /// The most bytes of a file of rows that are read.
 pub const MAX_ROWS_BYTES: u64 = 256 << 20;

@@ -61,6 +61,18 @@ macro_rules! occupancy_columns {
             flags: Vec<&'static str>, "", [Outcome, 0, Any] = |it| flags(it.time.rms_percent, it.percent_ceiling);
             /// The version of the files' format: 1 is that of files without this column.
             format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
+            /// On the emulator: the GPU that it stands for. This and the next three are computed; nothing was measured on that
+            /// GPU.
+            predicted_gpu: Option<String>, "", [Outcome, 0, Any] =
+                |it| it.predicted.as_ref().map(|it| it.gpu.clone());
+            /// The lowest of its roofs over the launch.
+            predicted_limit: Option<Limit>, "", [Outcome, 0, Any] = |it| it.predicted.as_ref().map(|it| it.limit);
+            /// The most that its roofs allow, in `unit`.
+            predicted_rate: Option<f64>, "", [Outcome, 2, Positive] =
+                |it| it.predicted.as_ref().map(|it| it.rate);
+            /// The least time of the launch that they allow.
+            predicted_ms: Option<f64>, "ms", [Outcome, 6, Positive] =
+                |it| it.predicted.as_ref().map(|it| 1e3 * it.seconds);
             /// Little's law, for a multiprocessor, where the workload says what a thread has in flight.
             in_flight: Option<InFlight>, "", [Json, 0, Any] = |it| it.in_flight;
         }

@@ -11,8 +11,10 @@ macro_rules! roofline_columns {
         $with! {
             /// The first axis of the sweep, if there is one.
             first: AxisValues, "", [Several, 0, Any] = |it| it.first_axis();
-            /// Arithmetic intensity: operations / bytes. The polynomial does 2k FLOP and moves 8 (f32), 16 (f64) or 4 (f16)
-            /// bytes per number.
+            /// Arithmetic intensity: operations / bytes, each by the workload's formula where it has one, and otherwise as
+            /// counted. It is the one that the terminal, charts and reports show; those of the formula, of counts and of
+            /// counters are in `formula_ai`, `counted_ai` and `measured_ai`. The polynomial does 2k FLOP and moves 8 (f32), 16
+            /// (f64) or 4 (f16) bytes per number.
             ai: Option<f64>, "FLOP/byte", [Outcome, 6, Positive] = |it| it.launched.work.intensity().map(|it| it.0);
             /// Operations / mean time.
             gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, NotNegative] = |it| it.rate.map(|rate| rate / 1e9);
@@ -153,14 +155,29 @@ macro_rules! roofline_columns {
             flags: Vec<String>, "", [Outcome, 0, Any] = |it| it.flags();
             /// One sentence: what to try; on the emulator, that the times are the host's.
             advice: &'static str, "", [Outcome, 0, Any] = |it| it.advice();
-            /// On the emulator: the GPU of `--roofs`. This and the next two are computed; nothing was measured on that GPU.
+            /// On the emulator: the GPU of `--roofs`. This and the next four are computed; nothing was measured on that GPU.
             predicted_gpu: Option<String>, "", [Outcome, 0, Any] = |it| it.predicted_gpu();
             /// The lowest of its roofs over the launch.
             predicted_limit: Option<Limit>, "", [Outcome, 0, Any] =
-                |it| it.predicted_bandwidth.map(|(limit, _)| limit);
+                |it| it.predicted_time.as_ref().map(|it| it.limit);
             /// The most that its roofs allow at the counted intensity, without counts at `ai`.
             predicted_gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, Positive] =
                 |it| it.predicted.map(|it| it.rate.giga());
+            /// The most bytes that its roofs allow such launches to move.
+            predicted_bandwidth: Option<f64>, "1e9 bytes/s", [Outcome, 2, Positive] =
+                |it| it.predicted_time.as_ref().map(|it| it.bandwidth.giga());
+            /// The least time of the launch that its roofs allow.
+            predicted_ms: Option<f64>, "ms", [Outcome, 6, Positive] =
+                |it| it.predicted_time.as_ref().map(|it| 1e3 * it.seconds);
+            /// The intensity by the workload's formula; empty where it leaves out bytes or operations.
+            formula_ai: Option<f64>, "FLOP/byte", [Outcome, 6, Positive] = |it| it.formula_ai();
+            /// Active warps as a percentage of the most there can be, by the limits of the GPU that ran it, or of the one that
+            /// is predicted.
+            occupancy_percent: Option<f64>, "%", [Outcome, 2, Any] = |it| it.occupancy.as_ref().map(|it| it.percent);
+            /// The resources that allow no more blocks on a multiprocessor: of `warps`, `blocks`, `registers` and
+            /// `shared_memory`.
+            limited_by: Vec<String>, "", [Outcome, 0, Any] =
+                |it| it.occupancy.as_ref().map_or_else(Vec::new, |it| it.limited_by.clone());
             /// The GPU's number on its host; empty on the emulator.
             gpu: Option<u32>, "", [Outcome, 0, Any] = |it| it.context.properties.gpu.as_ref().map(|gpu| gpu.ordinal);
             /// The device that ran it.

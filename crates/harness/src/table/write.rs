@@ -45,3 +45,16 @@ pub(crate) fn element(record: &impl Serialize, index: usize, head: &str) -> io::
     serde_json::to_writer(&mut text, record)?;
     Ok(text)
 }
+
+/// The names of a row's fields, and their values as text: as `csv` has them.
+pub(crate) fn fields(row: &impl Serialize) -> io::Result<(Vec<String>, Vec<String>)> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.serialize(row)?;
+    let text = writer.into_inner().map_err(|error| error.into_error())?;
+    let mut reader = csv::Reader::from_reader(&text[..]);
+    let owned = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
+    let names = owned(reader.headers()?);
+    let mut cells = csv::StringRecord::new();
+    reader.read_record(&mut cells)?;
+    Ok((names, owned(&cells)))
+}

@@ -1,5 +1,6 @@
 //! `ridgepoint chart`
 
+mod axis;
 mod scaling;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use csv::StringRecord;
 use itertools::Itertools;
 
 use super::Failure;
+use super::axis_charts::Against;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::files::Files;
@@ -33,8 +35,8 @@ const CURVE: [&str; 9] = [
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Rows written by `ridgepoint roofline`, or by `power` or `norm` with --devices, CSV or JSON; - is standard
-    /// input
+    /// Rows written by `ridgepoint roofline`, or by `power` or `norm` with --devices; with --against, of any study;
+    /// CSV or JSON; - is standard input
     rows: PathBuf,
 
     /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device;
@@ -55,6 +57,9 @@ pub(super) struct Arguments {
     /// Rows to highlight with a note, such as k=50
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     mark: Vec<Condition>,
+
+    #[command(flatten)]
+    against: Against,
 
     /// Title of the chart [default: Roofline, or what is scaled]
     #[arg(long, value_name = "TEXT")]
@@ -106,6 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = Table::read(&arguments.rows, &console)?;
     console.finish();
     match scaling::is_in(&table) {
+        _ if arguments.against.against.is_some() => axis::draw(arguments, &console, &table),
         true => scaling::draw(arguments, &console, &table),
         false => roofline(arguments, &console, &table),
     }

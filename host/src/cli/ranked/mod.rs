@@ -8,7 +8,6 @@ mod run;
 mod waiting;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -18,9 +17,8 @@ pub(super) use norm::run as norm;
 pub(super) use places::Places;
 pub(super) use power::run as power;
 
-use super::charts::{ChartFiles, chart_path};
+use super::charts::ChartFiles;
 use super::console::Console;
-use super::files::Files;
 use super::option_values::refuse_without_effect;
 use super::study_options::{Common, Rows};
 use super::tracing::Process;
@@ -43,10 +41,6 @@ pub(super) struct Ranked {
     /// What grows with the number of devices [default: strong]
     #[arg(long, value_name = "SCALING", value_parser = study_modes::growth())]
     scaling: Option<Growth>,
-
-    /// Files to draw charts to, .svg or .png: speedup against the number of devices; - draws on the terminal
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
-    plot: Vec<PathBuf>,
 }
 
 impl Ranked {
@@ -59,7 +53,6 @@ impl Ranked {
         let given = [
             ("--exchange", !self.exchange.is_empty()),
             ("--scaling", self.scaling.is_some()),
-            ("--plot", self.draws()),
         ];
         match self.places.are_given()? {
             true => Ok(true),
@@ -73,16 +66,6 @@ impl Ranked {
             true => self.places.process(),
             false => Ok(Process::First),
         }
-    }
-
-    /// With the charts.
-    pub(super) fn with_files<'a>(&'a self, files: Files<'a>) -> Files<'a> {
-        files.texts("--plot", &self.plot)
-    }
-
-    /// Whether a chart is left of a study that says nothing.
-    pub(super) fn draws(&self) -> bool {
-        !self.plot.is_empty()
     }
 
     /// The numbers of devices that run a study, and how each exchanges. Each process of a launcher runs it with all others alone.
@@ -142,11 +125,13 @@ fn measure<S: Study>(
     common: &Common,
     study: impl FnOnce(&Device) -> Result<S, Failure>,
 ) -> Result<(), Failure> {
+    let axis = ("--against", common.drawing.against.against.is_some());
+    refuse_without_effect(&[axis], "with --devices: the chart is of their number")?;
     let places = &arguments.places;
     let world = places.world()?;
     let process = places.process()?;
     let plot = match process {
-        Process::First => &arguments.plot[..],
+        Process::First => &common.drawing.plot[..],
         Process::Other => &[],
     };
     let charts = ChartFiles::open(plot)?;

@@ -1,5 +1,7 @@
 //! Where everything stands: a figure becomes a scene.
 
+use std::collections::HashSet;
+
 use super::curves;
 use super::geometry::{Place, Rect, cross};
 use super::labels::{self, Obstacles};
@@ -50,6 +52,8 @@ pub(super) fn scene(figure: &Figure, width: f64) -> Scene {
     }
     let mut legend = Vec::new();
     // Names of series are short, and stand in more columns.
+    let mut said = HashSet::new();
+    unplaced.retain(|entry: &Entry| said.insert(entry.text.clone()));
     for entries in [legend_entries(figure, &names), unplaced] {
         let (mut items, height) = legend::items(&entries, (MARGIN, y), room, LABEL);
         legend.append(&mut items);
@@ -197,10 +201,10 @@ impl<'a> Drawing<'a> {
                 bottom,
             },
             area,
+            unplaced: numbered(plot, &x_ticks),
             ticks: [x_ticks, y_ticks],
             obstacles: Obstacles::default(),
             items: Vec::new(),
-            unplaced: Vec::new(),
         }
     }
 
@@ -475,6 +479,17 @@ impl<'a> Drawing<'a> {
 fn nearest(mark: Place, (left, right): (f64, f64), y: f64) -> Place {
     let x = mark.0.clamp(left, right);
     (x, mark.1.clamp(y - 0.8 * LABEL, y + 0.25 * LABEL))
+}
+
+/// What the numbers at an axis stand for, where its names do not fit.
+fn numbered(plot: &Plot, ticks: &[Tick]) -> Vec<Entry> {
+    let named = plot.x.names.iter().zip(ticks);
+    let numbers = named.filter(|(name, tick)| **name != tick.label);
+    let entry = |(name, tick): (&String, &Tick)| Entry {
+        text: format!("{}: {name}", tick.label),
+        sample: Sample::None,
+    };
+    numbers.map(entry).collect()
 }
 
 /// Whether no two labels are the same.

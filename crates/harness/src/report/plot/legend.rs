@@ -15,6 +15,8 @@ pub(super) enum Sample {
     Mark(Shape, Option<Line>),
     /// A guide's line.
     Line(Line),
+    /// Nothing: the text says what it is of.
+    None,
 }
 
 /// Pixels of a sample.
@@ -74,5 +76,6 @@ fn sample(sample: &Sample, (x, y): Place) -> Vec<Item> {
             line.iter().map(across).chain([shape]).collect()
         }
         Sample::Line(line) => vec![across(line)],
+        Sample::None => Vec::new(),
     }
 }

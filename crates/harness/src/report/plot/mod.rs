@@ -52,6 +52,8 @@ pub(super) struct Axis {
     /// Ascending; above 0 on a logarithmic axis.
     pub(super) range: (f64, f64),
     pub(super) scale: Scale,
+    /// The names at 1, 2, .. of a linear axis whose values are no numbers; else none.
+    pub(super) names: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +144,17 @@ impl Axis {
             name: name.to_owned(),
             range,
             scale: Scale::Log,
+            names: Vec::new(),
+        }
+    }
+
+    /// An axis whose values are names, in their order.
+    pub(super) fn named(name: &str, names: Vec<String>) -> Axis {
+        Axis {
+            scale: Scale::Linear,
+            range: (0.4, names.len() as f64 + 0.6),
+            names,
+            ..Axis::log(name, (0.0, 1.0))
         }
     }
 
@@ -184,7 +197,7 @@ impl Plot {
 
 impl Figure {
     /// The names of all series, in order of first appearance: their numbers are their colours.
-    fn names(&self) -> Vec<&str> {
+    pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for series in self.plots.iter().flat_map(|plot| &plot.series) {
             if !names.contains(&series.name.as_str()) {

@@ -83,7 +83,7 @@ fn colour(ink: Ink) -> String {
 fn write(svg: &mut String, item: &Item, home: Home) {
     match item {
         Item::Text(text) => write_text(svg, text),
-        Item::Line(line) => write_line(svg, line),
+        Item::Line(line) => write_line(svg, line, home),
         Item::Shape(shape) => write_shape(svg, shape, home),
     }
 }
@@ -112,7 +112,7 @@ fn write_text(svg: &mut String, text: &Text) {
     );
 }
 
-fn write_line(svg: &mut String, line: &Line) {
+fn write_line(svg: &mut String, line: &Line, home: Home) {
     let class = match (line.role, line.ink) {
         (Role::Guide, Ink::MeasuredRoof) => "roof measured",
         (Role::Guide, _) => "roof",
@@ -129,7 +129,8 @@ fn write_line(svg: &mut String, line: &Line) {
     };
     let _ = writeln!(
         svg,
-        "<polyline class=\"{class}\" points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dashes}/>",
+        "<polyline class=\"{class}\"{} points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dashes}/>",
+        of_series(line.ink, home),
         points(&line.places),
         colour(line.ink),
         line.width,
@@ -149,10 +150,10 @@ fn write_shape(svg: &mut String, shape: &Shape, home: Home) {
     if shape.hollow && class == "mark" {
         class += " hollow";
     }
-    let mut tip = String::new();
+    let mut tip = of_series(shape.ink, home);
     if let (Some(text), Home::Page) = (&shape.tip, home) {
         class += " point";
-        tip = format!(" tabindex=\"0\" data-tip=\"{}\"", escaped(text));
+        tip += &format!(" tabindex=\"0\" data-tip=\"{}\"", escaped(text));
     }
     let colour = colour(shape.ink);
     // What lies below shows through: predictions for several kernels are often the same.
@@ -170,6 +171,14 @@ fn write_shape(svg: &mut String, shape: &Shape, home: Home) {
             writeln!(svg, "<polygon {paint} points=\"{}\"/>", points(&corners))
         }
     };
+}
+
+/// The number of the series that something is of, by which a page hides it.
+fn of_series(ink: Ink, home: Home) -> String {
+    match (ink, home) {
+        (Ink::Series(index), Home::Page) => format!(" data-series=\"{index}\""),
+        _ => String::new(),
+    }
 }
 
 fn points(places: &[Place]) -> String {

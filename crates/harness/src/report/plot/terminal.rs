@@ -150,7 +150,7 @@ fn drawn(plot: &Plot, names: &[&str], columns: usize, paint: Paint) -> (Vec<Stri
     (text, overlaps)
 }
 
-fn x_axis(plot: &Plot, margin: usize, width: usize) -> [String; 3] {
+fn x_axis(plot: &Plot, margin: usize, width: usize) -> Vec<String> {
     let column = |value: f64| column(plot, value, width);
     let start = |tick: &Tick| column(tick.value).saturating_sub(tick.label.chars().count() / 2);
     let end = |tick: &Tick| start(tick) + tick.label.chars().count();
@@ -171,11 +171,18 @@ fn x_axis(plot: &Plot, margin: usize, width: usize) -> [String; 3] {
     let (axis, labels): (String, String) =
         (axis.into_iter().collect(), labels.into_iter().collect());
     let middle = (margin + 1 + width.saturating_sub(plot.x.name.chars().count()) / 2).max(1);
-    [
+    let mut lines = vec![
         format!("{:margin$}└{axis}", ""),
         format!("{:margin$} {}", "", labels.trim_end()),
         format!("{:middle$}{}", "", plot.x.name),
-    ]
+    ];
+    // What numbers stand for, where the names do not fit.
+    let named = plot.x.names.iter().zip(&x_ticks);
+    for (name, tick) in named.filter(|(name, tick)| **name != tick.label) {
+        let columns = margin + 1 + width;
+        lines.extend(entry((&tick.label, None), name, columns, Paint::Plain));
+    }
+    lines
 }
 
 /// The cell of a share of so many.

@@ -15,6 +15,9 @@ const MAX: usize = 12;
 /// The finest ticks whose labels fit beside each other: at 1, 2 and 5 of each decade, at some of the
 /// decades, or, below a decade, at multiples of a step; or at powers of two.
 pub(super) fn ticks(axis: &Axis, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
+    if !axis.names.is_empty() {
+        return of_names(axis, fits);
+    }
     let named = |values: Vec<f64>| -> Vec<Tick> {
         let tick = |value: f64| Tick {
             value,
@@ -27,6 +30,23 @@ pub(super) fn ticks(axis: &Axis, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
     let mut all = all.filter(good);
     // Nothing but its two ends stands at an axis that has no room for more.
     all.next().unwrap_or_default()
+}
+
+/// The names where they fit beside each other, or else their numbers, which a legend explains.
+fn of_names(axis: &Axis, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
+    let ticks = |label: &dyn Fn(usize) -> String| -> Vec<Tick> {
+        let places = 0..axis.names.len();
+        let tick = |place: usize| Tick {
+            value: place as f64 + 1.0,
+            label: label(place),
+        };
+        places.map(tick).collect()
+    };
+    let names = ticks(&|place| axis.names[place].clone());
+    match fits(&names) {
+        true => names,
+        false => ticks(&|place| (place + 1).to_string()),
+    }
 }
 
 /// From the finest to the coarsest.
@@ -127,6 +147,7 @@ mod tests {
             name: String::new(),
             range,
             scale,
+            names: Vec::new(),
         };
         let found = ticks(&axis, |_| true);
         found.into_iter().map(|it| it.label).collect()

@@ -2,6 +2,7 @@
 
 use ::occupancy::{Multiprocessor, WARP_THREADS};
 
+use crate::sweep::plan::most;
 use crate::sweep::{Selection, TooManyPoints};
 
 /// Workloads, and the values of the axes that are every workload's. A sweep visits every combination,
@@ -20,6 +21,19 @@ pub struct OccupancyPlan<'w> {
 }
 
 impl OccupancyPlan<'_> {
+    /// All axes, each with the number of its values; of shared memory at least those that are given.
+    pub fn axes(&self) -> Vec<(&'static str, usize)> {
+        let own = self.selected.iter().flat_map(|it| &it.values);
+        let own = own.map(|(name, values)| (*name, values.len()));
+        let common = [
+            ("kernel", self.selected.len()),
+            ("block", self.blocks.len()),
+            ("shared", self.shared.as_ref().map_or(2, Vec::len)),
+            ("max-registers", self.max_registers.len()),
+        ];
+        most(own.chain(common))
+    }
+
     /// Fails if there are too many points. Of a list that is not given the longest possible counts.
     pub(super) fn check(&self) -> Result<(), TooManyPoints> {
         /// Of [`stepping_shared`].

@@ -8,7 +8,7 @@ use super::OccupancyError;
 use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
-use crate::model::{GpuRoofs, Precision, Work};
+use crate::model::{GpuRoofs, Limit, Precision, Work};
 use crate::sweep::record::AxisValues;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
 use crate::table::{Cell, Column, ColumnValue, OCCUPANCY, occupancy_columns, record};
@@ -80,6 +80,36 @@ struct Outcome<'a> {
     waves: (f64, f64),
     percent_ceiling: Option<f64>,
     in_flight: Option<InFlight>,
+    predicted: Option<Predicted>,
+}
+
+/// What the GPU that an emulator stands for allows at most.
+struct Predicted {
+    gpu: String,
+    limit: Limit,
+    /// In the unit of the measure.
+    rate: f64,
+    seconds: f64,
+}
+
+impl Predicted {
+    /// `None` of what has neither bytes nor operations.
+    fn of(gpu: &GpuRoofs, work: &Work, measure: &Measure) -> Option<Predicted> {
+        measure.ceiling?;
+        let (limit, seconds) = match gpu.attainable(work, work) {
+            Some(it) => (it.limit, it.seconds),
+            None => {
+                let (limit, rate) = gpu.bandwidth(work)?;
+                (limit, work.bytes()? / rate.0)
+            }
+        };
+        Some(Predicted {
+            gpu: gpu.gpu.name.clone(),
+            limit,
+            rate: measure.amount / seconds / 1e9,
+            seconds,
+        })
+    }
 }
 
 impl Outcome<'_> {
@@ -117,6 +147,9 @@ impl Launched<'_, '_> {
                 .ceiling
                 .map(|ceiling| 100.0 * per_second(&measure, &time) / ceiling),
             in_flight: self.in_flight(&measure, properties, ceilings)?,
+            predicted: stands_for
+                .as_ref()
+                .and_then(|gpu| Predicted::of(gpu, &self.case.work, &measure)),
             time,
             measure,
         };

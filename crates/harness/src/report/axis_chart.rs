@@ -1,0 +1,281 @@
+//! Speed, occupancy and time against an axis of a study: a line for each combination of its other axes.
+
+mod series;
+
+use std::io::Write;
+
+use itertools::Itertools;
+
+use super::canvas::{self, ChartError, ChartFormat};
+use super::plot::{Axis, Figure, Guide, Mark, Paint, Path, Plot, Scale, Series, Source};
+use crate::driver::DeviceProperties;
+use crate::table::{Against, Panel, Quantity, Study, StudyRows, Unit, listed};
+use series::Curves;
+
+/// Rows of a study, drawn against one of its axes. Of rows with predictions only these are drawn, hollow.
+pub struct AxisChart {
+    rows: StudyRows,
+    study: &'static Study,
+    against: Against,
+    /// Stands in the place of the chart's own title.
+    title: Option<String>,
+}
+
+impl AxisChart {
+    /// Rows against an axis.
+    ///
+    /// # Errors
+    /// In words: the rows are of no study or of several devices, or the axis is not theirs, with the axes that are.
+    pub fn new(rows: StudyRows, axis: &str) -> Result<AxisChart, String> {
+        let study = rows.study().ok_or(
+            "these rows are of no study that is drawn against an axis: roofline, occupancy, norm, pipeline, dispatch \
+             and collectives are",
+        )?;
+        let against = study.against(axis, &rows)?;
+        let devices = rows.rows.iter().map(|row| rows.cell(row, "device"));
+        let devices: Vec<&str> = devices.unique().collect();
+        if devices.len() > 1 {
+            return Err(format!(
+                "these rows are of several devices, and a chart is of one: {}; choose rows of one with --only device=NAME",
+                devices.join(", ")
+            ));
+        }
+        Ok(AxisChart {
+            rows,
+            study,
+            against,
+            title: None,
+        })
+    }
+
+    /// The same under another title.
+    #[must_use]
+    pub fn titled(self, title: &str) -> AxisChart {
+        AxisChart {
+            title: Some(title.to_owned()),
+            ..self
+        }
+    }
+
+    /// Whether no row has a value of the axis and a result.
+    pub fn is_empty(&self) -> bool {
+        self.plots().is_empty()
+    }
+
+    /// Writes the chart.
+    ///
+    /// # Errors
+    /// There are no records to draw (in words), or what `output` returns ([`io::Error`](std::io::Error)).
+    pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<(), ChartError> {
+        canvas::write(&self.figure(), format, output)
+    }
+
+    /// The chart in characters, at most `columns` wide.
+    pub fn text(&self, columns: usize, paint: Paint) -> String {
+        self.figure().text(columns, paint)
+    }
+
+    pub(super) fn figure(&self) -> Figure {
+        let mut plots = self.plots();
+        let names = plots.iter().map(|plot| plot.caption.clone());
+        let names: Vec<String> = names.unique().collect();
+        // The title says it.
+        if let [only] = &mut plots[..] {
+            only.caption.clear();
+        }
+        Figure {
+            title: match &self.title {
+                Some(title) => title.clone(),
+                None => self.own_title(&listed(&names)),
+            },
+            subtitle: self.subtitle(),
+            plots,
+        }
+    }
+
+    fn own_title(&self, names: &str) -> String {
+        let mut letters = names.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let names: String = first.chain(letters).collect();
+        let against = &self.against.name;
+        let of = match (self.is_predicted(), self.device()) {
+            (true, _) => format!(": {}, predicted", self.gpu()),
+            (false, "") => String::new(),
+            (false, device) if self.is_emulated() => format!(": {device}, measured on this host"),
+            (false, device) => format!(": {device}, measured"),
+        };
+        format!("{names} against {against}{of}")
+    }
+
+    fn subtitle(&self) -> String {
+        let common = self.curves().common();
+        let has_occupancy = self.rows.place("occupancy_percent").is_some();
+        let said = match (self.is_predicted(), self.device()) {
+            (true, _) => {
+                "Hollow: at most this speed and at least this time, by the roofs; no GPU was measured."
+            }
+            (false, "") => "Computed by the limits of the architecture; nothing was measured.",
+            (false, _) if self.is_emulated() => "Emulated: these are not a GPU's times.",
+            (false, _) => "Filled: measured.",
+        };
+        let occupancy = match has_occupancy {
+            true => {
+                " Hollow: occupancy by the limits of registers, shared memory, warps and blocks; noted where another of \
+                 them becomes the limit."
+            }
+            false => "",
+        };
+        [common.as_str(), said, occupancy].concat()
+    }
+
+    /// A plot for each quantity of which there are values.
+    fn plots(&self) -> Vec<Plot> {
+        let panels = self.study.panels.iter();
+        let plots = panels.flat_map(|panel| {
+            let units = self.units(panel).into_iter();
+            units.filter_map(|unit| self.plot(panel, &unit))
+        });
+        let mut plots: Vec<Plot> = plots.collect();
+        // Bytes of a kernel that computes are not what it is about.
+        if plots.iter().filter(|it| it.caption == "speed").count() > 1 && !self.has_unit_column() {
+            let is_spare = |plot: &Plot| plot.y.name.ends_with("GB/s");
+            let computes = |plot: &Plot| plot.y.name.ends_with("GFLOP/s");
+            let all = plots.iter().find(|it| computes(it)).map(count);
+            let moved = plots.iter().find(|it| is_spare(it)).map(count);
+            if all >= moved {
+                plots.retain(|plot| !is_spare(plot));
+            }
+        }
+        plots
+    }
+
+    fn has_unit_column(&self) -> bool {
+        let units = self.study.panels.iter().map(|it| it.unit);
+        units.into_iter().any(|it| matches!(it, Unit::Column(_)))
+    }
+
+    fn units(&self, panel: &Panel) -> Vec<String> {
+        match panel.unit {
+            Unit::Fixed(unit) => vec![unit.to_owned()],
+            Unit::Column(column) => {
+                let units = self.rows.rows.iter().map(|row| self.rows.cell(row, column));
+                units.unique().map(str::to_owned).collect()
+            }
+        }
+    }
+
+    fn plot(&self, panel: &Panel, unit: &str) -> Option<Plot> {
+        let curves = self.curves();
+        let series = curves.series(panel, unit, self.is_predicted());
+        let marks = || series.iter().flat_map(|it: &Series| &it.marks);
+        if marks().next().is_none() {
+            return None;
+        }
+        let guides = match panel.quantity {
+            Quantity::Speed => self.ceiling(unit),
+            _ => None,
+        };
+        let y = y_axis(panel, unit, marks(), guides.as_ref());
+        Some(Plot {
+            caption: panel.name.to_owned(),
+            x: curves.x_axis(marks()),
+            y,
+            guides: guides.into_iter().collect(),
+            series,
+        })
+    }
+
+    /// The measured ceiling, where rows of this unit have the same one.
+    fn ceiling(&self, unit: &str) -> Option<Guide> {
+        if self.is_predicted() || self.is_emulated() {
+            return None;
+        }
+        let of = |row: &Vec<String>| {
+            let percent = self.rows.number(row, "percent_ceiling")?;
+            let rate = self.rows.number(row, "rate")?;
+            (self.rows.cell(row, "unit") == unit && percent > 0.0).then(|| 100.0 * rate / percent)
+        };
+        let all: Vec<f64> = self.rows.rows.iter().filter_map(of).collect();
+        let (least, most) = all.iter().copied().minmax().into_option()?;
+        (most < 1.02 * least).then(|| Guide {
+            label: format!("measured ceiling, {most:.0} {unit}"),
+            path: Path::Flat {
+                height: most,
+                from: f64::MIN,
+            },
+            source: Source::Measured,
+            dots: Vec::new(),
+        })
+    }
+
+    fn curves(&self) -> Curves<'_> {
+        Curves::new(&self.rows, &self.against)
+    }
+
+    fn device(&self) -> &str {
+        let first = self.rows.rows.first();
+        first.map_or("", |row| self.rows.cell(row, "device"))
+    }
+
+    fn is_emulated(&self) -> bool {
+        self.device().starts_with(DeviceProperties::EMULATOR)
+    }
+
+    fn is_predicted(&self) -> bool {
+        !self.gpu().is_empty()
+    }
+
+    /// The GPU that rows of the emulator are predicted for.
+    fn gpu(&self) -> &str {
+        let gpus = self
+            .rows
+            .rows
+            .iter()
+            .map(|row| self.rows.cell(row, "predicted_gpu"));
+        let mut gpus = gpus.filter(|it| !it.is_empty());
+        gpus.next().unwrap_or_default()
+    }
+}
+
+fn count(plot: &Plot) -> usize {
+    plot.series.iter().map(|it| it.marks.len()).sum()
+}
+
+/// From 0 on, unless times are of several magnitudes; with all error bars and the ceiling in it.
+fn y_axis<'m>(
+    panel: &Panel,
+    unit: &str,
+    marks: impl Iterator<Item = &'m Mark> + Clone,
+    ceiling: Option<&Guide>,
+) -> Axis {
+    /// Times that are further apart have a logarithmic axis.
+    const MAGNITUDES: f64 = 20.0;
+    let name = match panel.quantity {
+        Quantity::Occupancy => "% of the warps".to_owned(),
+        _ => format!("{}, {unit}", panel.name),
+    };
+    let ceiling = ceiling.and_then(|it| match it.path {
+        Path::Flat { height, .. } => Some(height),
+        _ => None,
+    });
+    let high = |mark: &Mark| mark.noise.map_or(mark.y, |(_, high)| high);
+    let low = |mark: &Mark| mark.noise.map_or(mark.y, |(low, _)| low);
+    let top = marks.clone().map(high).chain(ceiling).fold(0.0, f64::max);
+    let bottom = marks.map(low).fold(f64::INFINITY, f64::min);
+    if panel.quantity == Quantity::Time && bottom > 0.0 && top > MAGNITUDES * bottom {
+        return Axis::log(&name, (bottom / 1.5, top * 1.5));
+    }
+    let top = match panel.quantity {
+        Quantity::Occupancy => 100.0f64.max(top),
+        _ => top,
+    };
+    Axis {
+        name,
+        range: (0.0, 1.15 * top),
+        scale: Scale::Linear,
+        names: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! Charts against an axis, of rows that an H200 made, and of rows that nothing made.
+
+use crate::report::plot::{MarkKind, faults};
+
+use super::*;
+
+/// Rows of text, `a,b` above `1,2`.
+fn rows(text: &str) -> StudyRows {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let cells = |row: &csv::StringRecord| row.iter().map(str::to_owned).collect::<Vec<_>>();
+    StudyRows {
+        header: cells(reader.headers().expect("a header")),
+        rows: reader
+            .records()
+            .map(|row| cells(&row.expect("a row")))
+            .collect(),
+    }
+}
+
+/// The kept rows of an occupancy study, without those whose shared memory keeps blocks out.
+fn measured() -> StudyRows {
+    let all = rows(include_str!(
+        "../../../../../docs/results/h200-little/occupancy.csv"
+    ));
+    let place = all.place("dynamic_shared").expect("a column");
+    let natural = all.rows.iter().filter(|row| row[place] == "0");
+    StudyRows {
+        rows: natural.cloned().collect(),
+        ..all
+    }
+}
+
+fn assert_clean(figure: &Figure) {
+    for width in [400.0, 880.0, 1100.0] {
+        let scene = figure.scene(width);
+        let faults = faults(figure, &scene);
+        assert!(faults.is_empty(), "{width}: {faults:#?}");
+    }
+}
+
+fn svg(chart: &AxisChart) -> String {
+    let mut svg = Vec::new();
+    chart
+        .write(ChartFormat::Svg, &mut svg)
+        .expect("memory takes all");
+    String::from_utf8(svg).expect("text")
+}
+
+fn names(plot: &Plot) -> Vec<&str> {
+    plot.series.iter().map(|it| it.name.as_str()).collect()
+}
+
+#[test]
+fn speed_occupancy_and_time_stand_against_the_block_with_a_line_for_each_kernel() {
+    let chart = AxisChart::new(measured(), "block").expect("an axis");
+    let figure = chart.figure();
+    assert_eq!(
+        figure.title,
+        "Speed, theoretical occupancy and time against block: NVIDIA H200, measured"
+    );
+    assert!(
+        figure.subtitle.contains("n = 67108864"),
+        "{}",
+        figure.subtitle
+    );
+    let [speed, occupancy, time] = &figure.plots[..] else {
+        panic!("{:?}", figure.plots.len());
+    };
+    assert_eq!(speed.y.name, "speed, GB/s");
+    assert_eq!(occupancy.y.name, "% of the warps");
+    assert_eq!(time.y.name, "time, ms");
+    for plot in &figure.plots {
+        assert_eq!(plot.x.name, "threads per block");
+        let names = names(plot);
+        assert!(
+            names.contains(&"nrm2") || names.contains(&"nrm2, ilp 1"),
+            "{names:?}"
+        );
+        for series in &plot.series {
+            let places: Vec<f64> = series.marks.iter().map(|it| it.x).collect();
+            assert!(places.is_sorted() && places.len() == 3, "{places:?}");
+        }
+    }
+    let kinds = |plot: &Plot, kind| {
+        let marks = plot.series.iter().flat_map(|it| &it.marks);
+        marks.clone().count() > 3 && marks.map(|it| it.kind).all(|it| it == kind)
+    };
+    assert!(kinds(speed, MarkKind::Measured) && kinds(time, MarkKind::Measured));
+    assert!(kinds(occupancy, MarkKind::Predicted), "computed is hollow");
+    let marks = occupancy.series.iter().flat_map(|it| &it.marks);
+    let notes: Vec<&str> = marks.filter_map(|it| it.note.as_deref()).collect();
+    assert!(notes.contains(&"limited by warps and blocks"), "{notes:?}");
+    assert_clean(&figure);
+    assert!(svg(&chart).contains("limited by warps and blocks"));
+}
+
+const PREDICTED: &str = "\
+kernel,ilp,n,block,dynamic_shared,registers,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device,predicted_gpu,predicted_limit,predicted_rate,predicted_ms
+copy,1,4096,32,0,14,50.00,blocks,0.07,GB/s,0.9,1.0,CPU emulator of sm_90,NVIDIA H200,memory,4800.00,0.000007
+copy,1,4096,64,0,14,100.00,warps blocks,0.08,GB/s,0.9,1.0,CPU emulator of sm_90,NVIDIA H200,memory,4800.00,0.000007
+fma,1,4096,32,0,40,50.00,blocks,0.01,GFLOP/s,0.9,1.0,CPU emulator of sm_90,NVIDIA H200,fma,66908.16,0.000002
+fma,1,4096,64,0,40,75.00,registers,0.01,GFLOP/s,0.9,1.0,CPU emulator of sm_90,NVIDIA H200,fma,66908.16,0.000002
+";
+
+#[test]
+fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
+    let chart = AxisChart::new(rows(PREDICTED), "block").expect("an axis");
+    let figure = chart.figure();
+    assert!(
+        figure
+            .title
+            .ends_with("against block: NVIDIA H200, predicted"),
+        "{}",
+        figure.title
+    );
+    // Rows of another unit are drawn apart.
+    let axes: Vec<&str> = figure.plots.iter().map(|it| it.y.name.as_str()).collect();
+    assert_eq!(
+        axes,
+        [
+            "speed, GB/s",
+            "speed, GFLOP/s",
+            "% of the warps",
+            "time, ms"
+        ]
+    );
+    let marks = figure.plots.iter().flat_map(|it| &it.series);
+    let marks: Vec<&Mark> = marks.flat_map(|it| &it.marks).collect();
+    assert!(
+        marks
+            .iter()
+            .all(|it| it.kind == MarkKind::Predicted && it.noise.is_none())
+    );
+    assert!(marks.iter().all(|it| ![0.07, 0.08, 0.9].contains(&it.y)));
+    // One of two curves that begin alike notes it.
+    let notes: Vec<&str> = marks.iter().filter_map(|it| it.note.as_deref()).collect();
+    assert_eq!(
+        notes,
+        [
+            "limited by blocks",
+            "limited by warps and blocks",
+            "limited by registers"
+        ]
+    );
+    assert!(!svg(&chart).contains("emulator"));
+    assert_clean(&figure);
+}
+
+#[test]
+fn what_follows_from_the_axis_tells_no_curves_apart() {
+    // Shared memory that a workload takes for its block.
+    let own = "\
+kernel,block,dynamic_shared,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device
+sum,64,256,100,warps,1,GB/s,1,1,G
+sum,128,512,100,warps,2,GB/s,1,1,G
+";
+    let chart = AxisChart::new(rows(own), "block").expect("an axis");
+    assert_eq!(names(&chart.plots()[0]), ["all rows"]);
+    // Shared memory that was asked for, with the same blocks.
+    let asked = own.replace("sum,128,512,", "sum,64,512,") + "sum,128,256,50,warps,2,GB/s,1,1,G\n";
+    let chart = AxisChart::new(rows(&asked), "block").expect("an axis");
+    assert_eq!(names(&chart.plots()[0]), ["shared 256", "shared 512"]);
+}
+
+#[test]
+fn names_stand_at_an_axis_or_in_the_legend() {
+    let dispatch = "\
+dispatch,launches,host_us,device_us,complete_us,device
+a barrier each launch,50,9,8,9,G
+a barrier each tenth launch,50,4,3,4,G
+no barrier,50,3,2,3,G
+a graph,50,1,1,1,G
+";
+    let chart = AxisChart::new(rows(dispatch), "dispatch").expect("an axis");
+    let figure = chart.figure();
+    assert_clean(&figure);
+    let drawn = svg(&chart);
+    for name in ["1: a barrier each launch", "4: a graph"] {
+        assert!(drawn.contains(name), "{name}: {drawn}");
+    }
+    let text = chart.text(60, Paint::Plain);
+    assert!(text.contains("2 a barrier each tenth launch"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 60),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_drawn_is_named_with_what_can() {
+    let refused = |text: &str, axis| match AxisChart::new(rows(text), axis) {
+        Ok(_) => panic!("{axis}"),
+        Err(reason) => reason,
+    };
+    let tile = refused(PREDICTED, "tile");
+    assert_eq!(
+        tile,
+        "tile is not an axis of these rows: expected one of kernel, block, shared, max-registers, ilp, n"
+    );
+    let other = PREDICTED.replacen("CPU emulator of sm_90", "NVIDIA H100", 1);
+    let several = refused(&other, "block");
+    assert!(several.contains("--only device=NAME"), "{several}");
+    assert!(refused("a,b\n1,2\n", "a").contains("of no study"));
+}
+
+#[test]
+fn error_bars_are_in_the_frame() {
+    let noisy = "\
+kernel,block,dynamic_shared,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device
+sum,64,0,100,warps,100,GB/s,1,60,G
+sum,128,0,100,warps,90,GB/s,1,60,G
+";
+    let chart = AxisChart::new(rows(noisy), "block").expect("an axis");
+    for plot in chart.plots() {
+        let marks = plot.series.iter().flat_map(|it| &it.marks);
+        let highs = marks.filter_map(|it| it.noise).map(|(_, high)| high);
+        assert!(highs.fold(0.0, f64::max) < plot.y.range.1, "{:?}", plot.y);
+    }
+}
