@@ -72,7 +72,7 @@ const WITHOUT_EFFECT: &[Case] = &[
     ),
     (
         "occupancy --arch sm_90 --report x.html --plot x.svg",
-        &["--arch", "--report", "--plot"],
+        &["--arch", "--report"],
     ),
     (
         "occupancy --registers 64 --report x.html",
@@ -137,7 +137,9 @@ const WITHOUT_EFFECT: &[Case] = &[
     ),
     (
         "norm --device cpu --quiet",
-        &["--quiet would leave nothing of what is measured: add --output, --trace or --profile"],
+        &[
+            "--quiet would leave nothing of what is measured: add --output, --plot, --trace or --profile",
+        ],
     ),
     (
         "norm --devices cpu:0,cpu:1 --quiet",

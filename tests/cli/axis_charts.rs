@@ -77,7 +77,7 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
     let at = |name: &str| folder.path().join(name);
     let line = "occupancy --kernel copy --ilp 1 --n 4096 --device cpu --runs 1 --against block --plot out.svg,out.png,- --report out.html";
     let said = succeeds(folder.path(), line);
-    let title = "Speed, theoretical occupancy and time against block: NVIDIA H200, predicted";
+    let title = "Speed, occupancy and time against block: NVIDIA H200, predicted";
     assert!(said.contains(title), "{said}");
     let (texts, marks) = drawn(&at("out.svg"));
     has(
@@ -86,10 +86,10 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
             title,
             "threads per block",
             "speed, GB/s",
-            "% of the warps",
+            "theoretical occupancy, %",
             "time, ms",
-            "limited by blocks",
-            "limited by warps",
+            "W warps, B blocks.",
+            "WB",
             // Of its ten sizes.
             "32",
             "1024",
@@ -128,11 +128,11 @@ fn theory_alone_is_drawn_for_an_architecture() {
     has(
         &texts,
         &[
-            "Theoretical occupancy against block",
+            "Occupancy against block",
             "nothing was measured",
             "registers 64",
             "registers 128",
-            "limited by registers",
+            "R registers",
         ],
     );
     assert_eq!(marks.len(), 33);
@@ -233,4 +233,52 @@ fn an_axis_that_is_none_is_refused_before_anything_is_measured_with_those_that_a
         assert!(said.contains(wanted), "{line}: {said}");
         assert!(!folder.path().join("x.svg").exists(), "{line}");
     }
+}
+
+#[test]
+fn a_hierarchical_roofline_has_the_roofs_and_the_points_of_the_caches() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ceilings = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/docs/results/h200-ceilings/ceilings.json"
+    );
+    let line = format!(
+        "roofline --kernel matmul,horner --size 128 --k 10 --n 4096 --runs 1 --device cpu --roofs {ceilings} --levels --plot levels.svg"
+    );
+    succeeds(folder.path(), &line);
+    let (texts, marks) = drawn(&folder.path().join("levels.svg"));
+    has(
+        &texts,
+        &[
+            "L1 read, measured",
+            "L2 read, measured",
+            "at the bytes that L2 gives and takes",
+            "at the bytes that go through L1",
+        ],
+    );
+    assert!(marks.iter().all(|it| it == "mark hollow"), "{marks:?}");
+    // A product's tiles are read from L2 once for each block that needs them.
+    let mut reader = csv::Reader::from_path(folder.path().join("roofline.csv")).expect("rows");
+    let rows = reader.deserialize::<std::collections::HashMap<String, String>>();
+    for row in rows.map(|it| it.expect("a row")) {
+        let bytes = |name: &str| -> u64 { row[name].parse().expect("a number") };
+        let [memory, l2, l1] = ["counted_bytes", "counted_l2_bytes", "counted_l1_bytes"].map(bytes);
+        assert!(memory <= l2 && l2 <= l1, "{row:?}");
+        match row["kernel"].as_str() {
+            "matmul" => assert!(l2 > memory, "{row:?}"),
+            _ => assert_eq!(memory, l1, "{row:?}"),
+        }
+        // The same intensity everywhere, and the three in columns of their names.
+        assert_eq!(row["ai"], row["formula_ai"]);
+        assert!(!row["counted_ai"].is_empty() && row["measured_ai"].is_empty());
+    }
+    let refused = ridgepoint(
+        folder.path(),
+        "roofline --device cpu --kernel horner --levels",
+    );
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        said.contains("--levels has no effect without --plot or --report"),
+        "{said}"
+    );
 }

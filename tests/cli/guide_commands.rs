@@ -145,6 +145,41 @@ fn the_lesson_is_measured_and_drawn() {
     assert!(charts.iter().all(|it| it.starts_with("<svg")));
 }
 
+#[test]
+fn speed_and_occupancy_are_drawn_against_block_size_as_the_page_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ceilings = "docs/results/h200-ceilings/ceilings.json";
+    let copy = folder.path().join(ceilings);
+    fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+    fs::copy(tree().join(ceilings), copy).expect("copied");
+    for (command, chart, found) in [
+        (
+            command(
+                "speed-against-block-size.md",
+                "ridgepoint occupancy --kernel",
+            ),
+            "out.svg",
+            "against block: NVIDIA H200, predicted",
+        ),
+        (
+            command("speed-against-block-size.md", "ridgepoint occupancy --arch"),
+            "theory.svg",
+            "registers 128",
+        ),
+        (
+            command("speed-against-block-size.md", "ridgepoint roofline"),
+            "levels.svg",
+            "L1 read, measured",
+        ),
+    ] {
+        succeeds(folder.path(), &command);
+        let drawn = fs::read_to_string(folder.path().join(chart)).expect("a chart");
+        // A title may go on in a second line.
+        let is_there = found.split(' ').all(|word| drawn.contains(word));
+        assert!(is_there, "{command}: {drawn}");
+    }
+}
+
 /// Runs a page's command on files of `docs/results`, in a folder with nothing else: it draws the chart that the page shows.
 fn draws(page: &str, command: &str, from: &[&str], chart: &str) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -174,6 +209,12 @@ fn the_charts_of_the_pages_are_those_that_their_commands_draw() {
             "docs/results/h200-ceilings/ceilings.json",
         ],
         "docs/results/h200-roofline/roofline.svg",
+    );
+    draws(
+        "speed-against-block-size.md",
+        &command("speed-against-block-size.md", "ridgepoint chart"),
+        &["docs/results/h200-little/occupancy.csv"],
+        "docs/results/h200-little/block.svg",
     );
     draws(
         "multiple-gpus.md",

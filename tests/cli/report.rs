@@ -42,19 +42,42 @@ fn the_report_opens_from_disk_switches_its_theme_and_shows_a_points_values() {
 
     let mut page = open(&path);
     let title = page.text("document.querySelector('h1').textContent");
-    assert!(title.starts_with("Roofline: CPU emulator"), "{title}");
+    // One device's name, and it is the GPU's that the chart is of.
+    assert_eq!(title, "Roofline: NVIDIA H200, predicted");
+    let above = "[...document.querySelectorAll('header, #notes, main')].map(it => it.textContent).join(' ')";
+    assert!(
+        !page.text(above).contains("CPU emulator"),
+        "{}",
+        page.text(above)
+    );
     let note = page.text("document.getElementById('notes').textContent");
     assert!(note.contains("timings are those of this host"), "{note}");
-    for (selector, count) in [("main > svg", 2), ("svg .point", 4), ("tbody tr", 4)] {
+    for (selector, count) in [("main > svg", 2), ("svg .point", 4), ("tbody tr", 8)] {
         let found = page.evaluate(&format!("document.querySelectorAll('{selector}').length"));
         assert_eq!(found, count, "{selector}");
     }
 
-    let headings = page.text("document.querySelector('thead').textContent");
-    assert!(
-        headings.contains("intensity, FLOP/byte") && headings.contains("median, ms"),
-        "{headings}"
-    );
+    // What is predicted and what the host's clock said are in tables of their own.
+    let heads = "[...document.querySelectorAll('thead')].map(it => it.textContent + ' ').join('|')";
+    let headings = page.text(heads);
+    let (predicted, host) = headings.split_once('|').expect("two tables");
+    for name in [
+        "intensity, FLOP/byte",
+        "formula, FLOP/byte",
+        "counted, FLOP/byte",
+        "predicted, GFLOP/s",
+    ] {
+        assert!(
+            predicted.contains(name) && !host.contains(name),
+            "{headings}"
+        );
+    }
+    for name in ["median, ms", "% of peak"] {
+        assert!(
+            host.contains(name) && !predicted.contains(name),
+            "{headings}"
+        );
+    }
     assert!(!headings.contains('_'), "{headings}");
 
     let colour = "getComputedStyle(document.body).backgroundColor";
@@ -207,4 +230,60 @@ fn all_that_is_drawn_lies_in_its_chart() {
             || box.bottom > all.bottom;\
     }).map(it => it.outerHTML).join(' ')";
     assert_eq!(page.text(outside), "");
+}
+
+/// What a reader does with a chart: magnify it, move it, see all of it again, and leave series out.
+#[test]
+fn a_chart_is_magnified_and_its_series_are_chosen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        "occupancy",
+        "--kernel",
+        "copy",
+        "--n",
+        "2000",
+        "--ilp",
+        "1,4",
+        "--runs",
+        "1",
+        "--against",
+        "block",
+    ];
+    let mut page = open(&report(folder.path(), &axes));
+    let title = page.text("document.querySelector('main h2').textContent");
+    assert!(title.contains("against block"), "{title}");
+    let wide = "document.querySelector('main > svg').viewBox.baseVal.width";
+    assert_eq!(page.evaluate(wide), 1100);
+    let press = |label: &str| {
+        format!("document.querySelector('.tools button[aria-label=\"{label}\"]').click()")
+    };
+    page.evaluate(&press("Zoom in"));
+    let near = page.evaluate(wide).as_f64().expect("a number");
+    assert!((near - 1100.0 / 1.5).abs() < 0.1, "{near}");
+    let inside = "(() => { const v = document.querySelector('main > svg').viewBox.baseVal;\
+        return v.x >= 0 && v.y >= 0 && v.x + v.width <= 1100; })()";
+    assert_eq!(page.evaluate(inside), true);
+    // A turn of the wheel magnifies with a key alone.
+    let turn = |key: bool| {
+        format!(
+            "document.querySelector('main > svg').dispatchEvent(new WheelEvent('wheel', {{ctrlKey: {key}, deltaY: -1, cancelable: true}}))"
+        )
+    };
+    page.evaluate(&turn(false));
+    assert_eq!(page.evaluate(wide).as_f64(), Some(near));
+    page.evaluate(&turn(true));
+    assert!(page.evaluate(wide).as_f64().expect("a number") < near);
+    page.evaluate(&press("Show the whole chart"));
+    assert_eq!(page.evaluate(wide), 1100);
+
+    let shown = "[...document.querySelectorAll('main > svg')[0].querySelectorAll('.point')]\
+        .filter(it => getComputedStyle(it).display !== 'none').length";
+    let all = page.evaluate(shown).as_u64().expect("a number");
+    let names = page.text("[...document.querySelector('.tools').querySelectorAll('label')].map(it => it.textContent).join('|')");
+    assert_eq!(names, " ilp 1| ilp 4");
+    page.evaluate("document.querySelector('.tools input').click()");
+    assert_eq!(page.evaluate(shown).as_u64(), Some(all / 2));
+    page.evaluate("document.querySelector('.tools input').click()");
+    assert_eq!(page.evaluate(shown).as_u64(), Some(all));
+    assert_eq!(page.text(FAULTS), "");
 }

@@ -67,10 +67,15 @@ impl Against {
 impl Drawing {
     /// The charts, opened, and the axis that they are against: the study's first one where none is named.
     pub(super) fn open(&self, axes: &[Counted]) -> Result<(ChartFiles, String), Failure> {
-        self.against.check(!self.plot.is_empty(), axes)?;
+        let draws = !self.plot.is_empty();
+        self.against.check(draws, axes)?;
         let first = axes.first().map_or("", |(name, _)| *name);
-        let axis = self.against.against.as_deref().unwrap_or(first);
-        Ok((ChartFiles::open(&self.plot)?, axis.to_owned()))
+        let axis = self.against.against.as_deref().unwrap_or(first).to_owned();
+        if draws {
+            let against = Some(axis.clone());
+            Against { against }.check(draws, axes)?;
+        }
+        Ok((ChartFiles::open(&self.plot)?, axis))
     }
 
     /// Refuses both where a command draws nothing, or something else.

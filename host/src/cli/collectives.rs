@@ -62,7 +62,7 @@ fn of_elements(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.common.refuse_silence(&[])?;
+    arguments.common.refuse_silence(&["--plot"])?;
     arguments.common.refuse_device()?;
     let world = arguments.places.world()?;
     let process = arguments.places.process()?;

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 const WAYS: usize = 4;
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.common.refuse_silence(&[])?;
+    arguments.common.refuse_silence(&["--plot"])?;
     let mut rows = arguments.common.begin_drawn(&[("dispatch", WAYS)])?;
     let device = arguments.common.open()?;
     let default = if device.properties().is_emulated() {

@@ -61,7 +61,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let on_devices = arguments.ranked.are_given()?;
-    arguments.common.refuse_silence(&[])?;
+    arguments.common.refuse_silence(&["--plot"])?;
     if on_devices {
         return arguments.on_devices();
     }

@@ -76,7 +76,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.refuse_those_without_effect()?;
-    arguments.common.refuse_silence(&[])?;
+    arguments.common.refuse_silence(&["--plot"])?;
     let mut rows = arguments.common.begin_drawn(&arguments.axes())?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(device.properties().is_emulated())?;

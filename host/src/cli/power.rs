@@ -99,7 +99,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let on_devices = arguments.ranked.are_given()?;
     if arguments.checkpoint.is_none() {
-        arguments.common.refuse_silence(&["--checkpoint"])?;
+        arguments.common.refuse_silence(match on_devices {
+            true => &["--plot", "--checkpoint"],
+            false => &["--checkpoint"],
+        })?;
     }
     if on_devices {
         let plan = |device: &Device| arguments.plan(device, every);

@@ -87,6 +87,11 @@ pub(super) struct Arguments {
     #[arg(long)]
     counters: bool,
 
+    /// Also draw each point at the bytes that its caches move, under their roofs: a hierarchical roofline; on a GPU
+    /// with --counters
+    #[arg(long)]
+    levels: bool,
+
     /// Ceilings to use, a file written by `ridgepoint ceilings --output FILE.json` [default: the ones
     /// saved for the device, if any]
     #[arg(long, value_name = "FILE")]
@@ -196,13 +201,22 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             "on a GPU, which has its own",
         )?,
     }
+    if !is_emulated && !arguments.counters {
+        let given = [("--levels", arguments.levels)];
+        refuse_without_effect(
+            &given,
+            "on a GPU without --counters, which say what its caches move",
+        )?;
+    }
+    let draws = !arguments.plot.is_empty() || arguments.report.is_some();
+    let given = [("--levels", arguments.levels && !draws)];
+    refuse_without_effect(&given, "without --plot or --report")?;
     if arguments.counters && arguments.trace.records() {
         return Err(Failure::Usage(
             "--counters with --trace or --profile: CUPTI does one at a time".to_owned(),
         ));
     }
     let plan = arguments.plan(is_emulated)?;
-    let draws = !arguments.plot.is_empty() || arguments.report.is_some();
     arguments.against.check(draws, &plan.axis_counts())?;
     let settings = Settings {
         sampling,
@@ -272,6 +286,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             link: link.as_ref(),
             records: &records,
             predicted: gpu.as_ref(),
+            levels: arguments.levels,
         };
         let against = arguments.against.chart(|| StudyRows::of(&records))?;
         match &against {
@@ -322,6 +337,7 @@ impl Arguments {
         let given = [
             ("--plot", !self.plot.is_empty()),
             ("--against", self.against.against.is_some()),
+            ("--levels", self.levels),
             ("--report", self.report.is_some()),
             ("--roofs", self.roofs.is_given()),
             ("--links", self.links.is_some()),

@@ -106,7 +106,7 @@ impl Common {
     pub(super) fn refuse_silence(&self, others: &[&str]) -> Result<(), Failure> {
         let is_lost = self.outputs().is_empty() && self.drawing.plot.is_empty();
         if self.quiet && is_lost && !self.trace.records() {
-            return Err(silence(&[&["--plot"], others].concat()));
+            return Err(silence(others));
         }
         Ok(())
     }

@@ -93,6 +93,13 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     for block in [64, 128, 256, 512, 1024] {
         assert!(rows.contains(&format!(",{block},0,")), "{block}: {rows}");
     }
+    let line = command("speed-against-block-size.md", "cargo bench -- occupancy");
+    succeeds(&of_bench(line));
+    let speed = read(package.join("speed.svg"));
+    assert!(
+        speed.contains("against block") && speed.contains("threads per block"),
+        "{speed}"
+    );
     let line = command(
         "../host/src/cli/new/template/README.md",
         "cargo bench -- kernels",

@@ -132,7 +132,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         ),
         (
             "norm --device cpu --n 64 --quiet --plot a.svg",
-            "--plot has no effect without --devices",
+            "--against n: the axis has one value",
         ),
         ("norm --devices cpu:0", "--devices takes one --n"),
         (

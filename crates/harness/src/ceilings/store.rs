@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Ceilings;
+use super::{Ceilings, Quantity};
 use crate::driver::{DeviceProperties, printable, read_whole};
-use crate::model::{GpuRoofs, Precision};
+use crate::model::{BytesPerSec, GpuRoofs, Precision};
 use crate::table::{MAX_ROWS_BYTES, json_that_is_no};
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
@@ -147,10 +147,14 @@ pub fn load_roofs(path: &Path) -> Result<GpuRoofs, StoreError> {
     let ceilings = read(path)?;
     let of = |precision| Some((precision, ceilings.roofs(precision, false)?));
     let roofs = Precision::ALL.into_iter().filter_map(of).collect();
-    GpuRoofs::measured(&ceilings.key.device, roofs).map_err(|error| StoreError::Malformed {
+    let caches = [Quantity::L2Read, Quantity::L1Read].into_iter();
+    let caches = caches.filter_map(|it| Some((it.name(), BytesPerSec(ceilings.get(it)?.value))));
+    let gpu = GpuRoofs::measured(&ceilings.key.device, roofs);
+    let gpu = gpu.map_err(|error| StoreError::Malformed {
         path: path.to_path_buf(),
         error: printable(&error).into_owned(),
-    })
+    })?;
+    Ok(gpu.with_caches(caches.collect()))
 }
 
 fn read(path: &Path) -> Result<Ceilings, StoreError> {

@@ -13,6 +13,8 @@ pub struct GpuRoofs {
     pub gpu: Gpu,
     /// Its roofs, where they were measured.
     measured: BTreeMap<Precision, Roofs>,
+    /// The names and bandwidths of its caches, where they were measured.
+    caches: Vec<(&'static str, BytesPerSec)>,
 }
 
 /// What roofs allow a launch at most. It was computed, and nothing of it was measured.
@@ -38,6 +40,7 @@ impl GpuRoofs {
         Ok(GpuRoofs {
             gpu: Gpu::named(name)?,
             measured: BTreeMap::new(),
+            caches: Vec::new(),
         })
     }
 
@@ -47,6 +50,7 @@ impl GpuRoofs {
         GpuRoofs {
             gpu: Gpu::of_capability(capability),
             measured: BTreeMap::new(),
+            caches: Vec::new(),
         }
     }
 
@@ -58,7 +62,19 @@ impl GpuRoofs {
         Ok(GpuRoofs {
             gpu: Gpu::of_the_drivers_name(name)?,
             measured: roofs,
+            caches: Vec::new(),
         })
+    }
+
+    /// The same with bandwidths of its caches, by name.
+    #[must_use]
+    pub fn with_caches(self, caches: Vec<(&'static str, BytesPerSec)>) -> GpuRoofs {
+        GpuRoofs { caches, ..self }
+    }
+
+    /// The names and bandwidths of its caches, where they were measured.
+    pub fn caches(&self) -> &[(&'static str, BytesPerSec)] {
+        &self.caches
     }
 
     /// The roofs of a precision: as measured, or else as the data sheet has them. `None` where the GPU's

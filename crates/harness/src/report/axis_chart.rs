@@ -76,20 +76,16 @@ impl AxisChart {
     }
 
     pub(super) fn figure(&self) -> Figure {
-        let mut plots = self.plots();
-        let names = plots.iter().map(|plot| plot.caption.clone());
+        let plots = self.plots();
+        let names = plots.iter().map(|(name, _)| (*name).to_owned());
         let names: Vec<String> = names.unique().collect();
-        // The title says it.
-        if let [only] = &mut plots[..] {
-            only.caption.clear();
-        }
         Figure {
             title: match &self.title {
                 Some(title) => title.clone(),
                 None => self.own_title(&listed(&names)),
             },
             subtitle: self.subtitle(),
-            plots,
+            plots: plots.into_iter().map(|(_, plot)| plot).collect(),
         }
     }
 
@@ -109,7 +105,7 @@ impl AxisChart {
 
     fn subtitle(&self) -> String {
         let common = self.curves().common();
-        let has_occupancy = self.rows.place("occupancy_percent").is_some();
+        let letters = self.curves().legend();
         let said = match (self.is_predicted(), self.device()) {
             (true, _) => {
                 "Hollow: at most this speed and at least this time, by the roofs; no GPU was measured."
@@ -118,40 +114,34 @@ impl AxisChart {
             (false, _) if self.is_emulated() => "Emulated: these are not a GPU's times.",
             (false, _) => "Filled: measured.",
         };
-        let occupancy = match has_occupancy {
-            true => {
-                " Hollow: occupancy by the limits of registers, shared memory, warps and blocks; noted where another of \
-                 them becomes the limit."
-            }
-            false => "",
+        let occupancy = match letters.is_empty() {
+            true => String::new(),
+            false => format!(
+                " Occupancy is computed, and its limits are marked where they change: {letters}."
+            ),
         };
-        [common.as_str(), said, occupancy].concat()
+        [common.as_str(), said, &occupancy].concat()
     }
 
     /// A plot for each quantity of which there are values.
-    fn plots(&self) -> Vec<Plot> {
+    fn plots(&self) -> Vec<(&'static str, Plot)> {
         let panels = self.study.panels.iter();
         let plots = panels.flat_map(|panel| {
             let units = self.units(panel).into_iter();
-            units.filter_map(|unit| self.plot(panel, &unit))
+            units.filter_map(|unit| Some((panel.name, self.plot(panel, &unit)?)))
         });
-        let mut plots: Vec<Plot> = plots.collect();
-        // Bytes of a kernel that computes are not what it is about.
-        if plots.iter().filter(|it| it.caption == "speed").count() > 1 && !self.has_unit_column() {
-            let is_spare = |plot: &Plot| plot.y.name.ends_with("GB/s");
-            let computes = |plot: &Plot| plot.y.name.ends_with("GFLOP/s");
-            let all = plots.iter().find(|it| computes(it)).map(count);
-            let moved = plots.iter().find(|it| is_spare(it)).map(count);
-            if all >= moved {
-                plots.retain(|plot| !is_spare(plot));
-            }
+        let mut plots: Vec<(&'static str, Plot)> = plots.collect();
+        // Where all rows compute, the bytes that they move meanwhile are not what they are about.
+        let marks = |unit: &str| {
+            let name = format!("speed, {unit}");
+            let of_unit = plots.iter().find(|(_, it)| it.y.name == name);
+            of_unit.map_or(0, |(_, plot)| count(plot))
+        };
+        let has_unit_column = self.rows.place("unit").is_some();
+        if !has_unit_column && marks("GFLOP/s") > 0 && marks("GFLOP/s") >= marks("GB/s") {
+            plots.retain(|(_, plot)| plot.y.name != "speed, GB/s");
         }
         plots
-    }
-
-    fn has_unit_column(&self) -> bool {
-        let units = self.study.panels.iter().map(|it| it.unit);
-        units.into_iter().any(|it| matches!(it, Unit::Column(_)))
     }
 
     fn units(&self, panel: &Panel) -> Vec<String> {
@@ -177,7 +167,7 @@ impl AxisChart {
         };
         let y = y_axis(panel, unit, marks(), guides.as_ref());
         Some(Plot {
-            caption: panel.name.to_owned(),
+            caption: String::new(),
             x: curves.x_axis(marks()),
             y,
             guides: guides.into_iter().collect(),
@@ -225,8 +215,8 @@ impl AxisChart {
         !self.gpu().is_empty()
     }
 
-    /// The GPU that rows of the emulator are predicted for.
-    fn gpu(&self) -> &str {
+    /// The GPU that rows of the emulator are predicted for; else empty.
+    pub(super) fn gpu(&self) -> &str {
         let gpus = self
             .rows
             .rows
@@ -251,7 +241,7 @@ fn y_axis<'m>(
     /// Times that are further apart have a logarithmic axis.
     const MAGNITUDES: f64 = 20.0;
     let name = match panel.quantity {
-        Quantity::Occupancy => "% of the warps".to_owned(),
+        Quantity::Occupancy => "theoretical occupancy, %".to_owned(),
         _ => format!("{}, {unit}", panel.name),
     };
     let ceiling = ceiling.and_then(|it| match it.path {

@@ -31,6 +31,8 @@ pub struct Chart<'a> {
     /// The GPU that is drawn in the device's place: with its roofs, and hollow marks at the counted intensities, for
     /// what they allow. Nothing that was measured is drawn then.
     pub predicted: Option<&'a GpuRoofs>,
+    /// Whether each row has a mark for each level of memory, and caches have roofs.
+    pub levels: bool,
 }
 
 /// What tells a curve apart: names and values.
@@ -74,6 +76,7 @@ impl Chart<'_> {
             Some(gpu) => self.predicted_series(gpu),
             None => self.measured_series(),
         };
+        let series = [series, self.level_series()].concat();
         let marks = series.iter().flat_map(|series| &series.marks);
         let marks: Vec<_> = marks.map(|mark| (mark.x, mark.y)).collect();
         let [x, y] = roofs::ranges(&marks, &guides);
@@ -123,6 +126,11 @@ impl Chart<'_> {
             flats.extend(self.roofs.keys().flat_map(of));
             flats.extend(roofs::measured_tensor(&used, ceilings));
         }
+        if self.levels {
+            slopes.extend(self.predicted.map(roofs::caches).unwrap_or_default());
+            let own = self.ceilings.filter(|_| self.predicted.is_none());
+            slopes.extend(own.and_then(roofs::measured_l1));
+        }
         slopes.extend(self.link.map(roofs::of_link));
         roofs::guides(&slopes, &flats)
     }
@@ -169,6 +177,23 @@ impl Chart<'_> {
                 marks: of(IntensityOf::Measured, MarkKind::Counters),
             },
         ]
+    }
+
+    /// Where rows lie by the bytes that their caches move, at the same rates.
+    fn level_series(&self) -> Vec<Series> {
+        let levels: &[Level] = match self.levels {
+            true => &[Level::L2, Level::L1],
+            false => &[],
+        };
+        let series = levels.iter().map(|level| {
+            let marks = self.records.iter().filter_map(|row| at_level(row, *level));
+            Series {
+                name: level.text().to_owned(),
+                joined: Joined::Not,
+                marks: marks.collect(),
+            }
+        });
+        series.filter(|it| !it.marks.is_empty()).collect()
     }
 
     /// Curves that are the same, since the roofs do not know what tells their launches apart, are one.
@@ -336,6 +361,7 @@ fn measured(record: &Record) -> Option<Mark> {
             .then(|| (gflops / (1.0 + rms), gflops / (1.0 - rms))),
         tip,
         note: None,
+        letters: None,
     })
 }
 
@@ -354,7 +380,55 @@ fn around(record: &Record, at: Intensity, kind: MarkKind) -> Mark {
             at.gflops
         ),
         note: None,
+        letters: None,
     }
+}
+
+/// A cache whose bytes a row is drawn at beside those of memory.
+#[derive(Clone, Copy)]
+enum Level {
+    L2,
+    L1,
+}
+
+impl Level {
+    fn text(self) -> &'static str {
+        match self {
+            Level::L2 => "at the bytes that L2 gives and takes",
+            Level::L1 => "at the bytes that go through L1",
+        }
+    }
+
+    /// A row's bytes, and whether the GPU's counters or the emulator say so.
+    fn bytes(self, record: &Record) -> Option<(f64, MarkKind)> {
+        let counted = |bytes: Option<u64>| Some((bytes? as f64, MarkKind::Predicted));
+        match self {
+            Level::L2 => match record.l2_bytes {
+                Some(bytes) => Some((bytes, MarkKind::Measured)),
+                None => counted(record.counted_l2_bytes),
+            },
+            Level::L1 => counted(record.counted_l1_bytes),
+        }
+    }
+}
+
+/// A row at the intensity of a level: its operations over the bytes of the level.
+fn at_level(record: &Record, level: Level) -> Option<Mark> {
+    let (gflops, ms) = match record.is_emulated {
+        true => (record.predicted_gflops?, record.predicted_ms?),
+        false => (record.gflops?, record.mean_ms),
+    };
+    let (bytes, kind) = level.bytes(record).filter(|(bytes, _)| *bytes > 0.0)?;
+    let flop_per_byte = gflops * 1e6 * ms / bytes;
+    (flop_per_byte > 0.0).then(|| Mark {
+        x: flop_per_byte,
+        y: gflops,
+        kind,
+        noise: None,
+        tip: format!("{}{flop_per_byte:.3} FLOP/byte", along(record)),
+        note: None,
+        letters: None,
+    })
 }
 
 /// Whether what was counted is of another intensity than the row's.
@@ -383,6 +457,7 @@ fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
         noise: None,
         tip,
         note: None,
+        letters: None,
     })
 }
 

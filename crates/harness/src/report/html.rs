@@ -118,9 +118,18 @@ impl HtmlReport {
         report
     }
 
-    /// The same with a chart against an axis before the others.
+    /// The same with a chart against an axis before the others. One that is predicted stands in the place of those of the
+    /// host's times, and the page is of its GPU.
     #[must_use]
     pub fn with(mut self, chart: &AxisChart) -> HtmlReport {
+        let gpu = chart.gpu();
+        if !gpu.is_empty() && !self.title.contains(gpu) {
+            let study = self.title.split(':').next().unwrap_or_default();
+            self.title = format!("{study}: {gpu}, predicted");
+            self.notes = vec![predicted_note(gpu)];
+            self.charts.clear();
+            self.findings.clear();
+        }
         let figure = chart.figure();
         self.charts
             .insert(0, Drawn::new(figure.title.clone(), figure));
@@ -132,9 +141,7 @@ impl HtmlReport {
         let device = &run.device;
         let emulated = device.is_emulated();
         let note = match predicted {
-            Some(gpu) => format!(
-                "Predicted for {gpu}: no GPU was measured. The results match a GPU's; timings are those of this host."
-            ),
+            Some(gpu) => predicted_note(gpu),
             None => "Emulated: results match a GPU's; timings are those of this host.".to_owned(),
         };
         let mut facts = vec![
@@ -180,6 +187,12 @@ impl HtmlReport {
         output.write_all(TEMPLATE.replacen("@DATA@", &data, 1).as_bytes())?;
         output.flush()
     }
+}
+
+fn predicted_note(gpu: &str) -> String {
+    format!(
+        "Predicted for {gpu}: no GPU was measured. The results match a GPU's; timings are those of this host."
+    )
 }
 
 /// Of rows that are predicted for a GPU, what its roofs allow stands apart from the times of the host.

@@ -159,5 +159,6 @@ fn mark(record: &OccupancyRecord) -> Mark {
         noise: (rms < 1.0).then(|| (record.rate / (1.0 + rms), record.rate / (1.0 - rms))),
         tip,
         note: None,
+        letters: None,
     }
 }

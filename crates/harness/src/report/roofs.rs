@@ -6,7 +6,7 @@ use super::plot::{Guide, Path, Source};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::links::LinkRoof;
-use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs, TensorType};
+use crate::model::{BytesPerSec, FlopsPerSec, GpuRoofs, Limit, Precision, Roofs, TensorType};
 
 /// Roofs that are closer than this are one line on a chart.
 const CLOSE: f64 = 1.02;
@@ -146,6 +146,26 @@ pub(super) fn measured_slopes(ceilings: &Ceilings) -> Vec<Named<BytesPerSec>> {
         })
     });
     named.collect()
+}
+
+/// The measured bandwidth of the level 1 caches, for a chart that has points of that level.
+pub(super) fn measured_l1(ceilings: &Ceilings) -> Option<Named<BytesPerSec>> {
+    let ceiling = ceilings.get(Quantity::L1Read)?;
+    Some(Named {
+        name: format!("{}, measured", Quantity::L1Read.name()),
+        value: BytesPerSec(ceiling.value),
+        source: Source::Measured,
+    })
+}
+
+/// The measured bandwidths of a predicted GPU's caches.
+pub(super) fn caches(gpu: &GpuRoofs) -> Vec<Named<BytesPerSec>> {
+    let caches = gpu.caches().iter().map(|(name, value)| Named {
+        name: format!("{name}, measured"),
+        value: *value,
+        source: Source::Measured,
+    });
+    caches.collect()
 }
 
 /// What is said below the title of a chart that has the roof of a link.

@@ -163,6 +163,7 @@ impl SavedChart<'_> {
                 (None, true) => Some("above its roof".to_owned()),
                 (Some(note), true) => Some(format!("{note}. Above its roof")),
             },
+            letters: None,
         };
         let series = curves.map(|curve| Series {
             name: match curve {

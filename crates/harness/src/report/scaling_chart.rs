@@ -183,6 +183,7 @@ fn mark((row, speedup): (&ScalingRow, f64)) -> Mark {
         noise: None,
         tip: String::new(),
         note: None,
+        letters: None,
     }
 }
 

@@ -6,7 +6,7 @@ use super::roofline::cases;
 use super::scaling_law::{self, Part};
 use super::{Plan, SweepError};
 use crate::driver::LaunchConfig;
-use crate::driver::count::Counts;
+use crate::driver::count::{Counts, SECTOR, Space};
 use crate::model::Work;
 use crate::profile::{Amounts, Formula, Sums};
 use crate::workload::{Bench, Case, Point, PointError};
@@ -117,6 +117,31 @@ pub(super) struct Sum {
     pub(super) warps: f64,
     /// All that was counted, where it is this launch that was.
     pub(super) exact: Option<Sums>,
+    /// Where the launch itself was counted.
+    pub(super) caches: Option<CacheBytes>,
+}
+
+/// The bytes that a launch moves between multiprocessors and their caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CacheBytes {
+    /// Of the distinct sectors that each block reads and writes: what L2 gives and takes at least.
+    pub(super) l2: u64,
+    /// Of all sectors that warps ask for: what goes through L1.
+    pub(super) l1: u64,
+}
+
+impl CacheBytes {
+    pub(super) fn of(counts: &[Counts]) -> CacheBytes {
+        let by_blocks = counts.iter().map(|it| &it.footprint);
+        let by_blocks = by_blocks.map(|it| it.read_by_blocks + it.written_by_blocks);
+        let memory = counts.iter().flat_map(|it| &it.instructions);
+        let memory = memory.flat_map(|it| &it.memory);
+        let global = memory.filter(|it| it.space == Space::Global);
+        CacheBytes {
+            l2: by_blocks.sum::<u64>() * SECTOR,
+            l1: global.map(|it| it.sectors).sum::<u64>() * SECTOR,
+        }
+    }
 }
 
 impl Sum {
@@ -132,6 +157,7 @@ impl Sum {
             kernel: None,
             buffers,
             exact: None,
+            caches: None,
             warps: (blocks * config.block_threads().div_ceil(32)) as f64,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::count::{Origin, Sum, launched};
+use super::count::{CacheBytes, Origin, Sum, launched};
 use super::scaling_law::{self, Law, Part};
 use super::{Plan, SweepError};
 use crate::driver::count::Counts;
@@ -110,6 +110,7 @@ impl<'d> Counting<'d> {
         Ok(Sum {
             kernel,
             exact: Some(Sums::of_launches(&counts)),
+            caches: Some(CacheBytes::of(&counts)),
             ..Sum::of(&parts, config, Origin::Counted, buffers(&counts))
         })
     }

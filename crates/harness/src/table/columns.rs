@@ -155,34 +155,36 @@ pub(crate) fn with_digits<'c>(name: &str, cell: &'c str) -> Cow<'c, str> {
     }
 }
 
+/// The columns that are times of the device that ran the row, or follow from them.
+const OF_THE_CLOCK: [&str; 24] = [
+    "gflops",
+    "bandwidth",
+    "percent_peak",
+    "rate",
+    "percent_ceiling",
+    "in_flight_needed",
+    "mean_ms",
+    "median_ms",
+    "min_ms",
+    "rms_percent",
+    "limiting_roof",
+    "ridge_point",
+    "roof_gflops",
+    "percent_roof",
+    "measured_roof_gflops",
+    "percent_measured_roof",
+    "bound",
+    "samples",
+    "batch",
+    "outliers",
+    "noise_floor_percent",
+    "flags",
+    "advice",
+    "samples_ms",
+];
+
 /// Whether a column is a time of the device that ran the row, or follows from it: of an emulated row these are the host's.
 pub(crate) fn is_of_the_clock(name: &str) -> bool {
-    const OF_THE_CLOCK: [&str; 24] = [
-        "gflops",
-        "bandwidth",
-        "percent_peak",
-        "rate",
-        "percent_ceiling",
-        "in_flight_needed",
-        "mean_ms",
-        "median_ms",
-        "min_ms",
-        "rms_percent",
-        "limiting_roof",
-        "ridge_point",
-        "roof_gflops",
-        "percent_roof",
-        "measured_roof_gflops",
-        "percent_measured_roof",
-        "bound",
-        "samples",
-        "batch",
-        "outliers",
-        "noise_floor_percent",
-        "flags",
-        "advice",
-        "samples_ms",
-    ];
     OF_THE_CLOCK.contains(&name)
 }
 
@@ -452,6 +454,13 @@ mod tests {
         for name in ["kernel", "block", "grid", "cache", "first", "axes", "k"] {
             assert!(!is_outcome(name), "{name}");
         }
+        let clock = columns().filter(|it| is_of_the_clock(it.name));
+        let names: std::collections::BTreeSet<&str> = clock.map(|it| it.name).collect();
+        assert_eq!(
+            names.len(),
+            OF_THE_CLOCK.len(),
+            "each is a column: {names:?}"
+        );
         assert!(Positive.allows("0.5") && !Positive.allows("0") && !Positive.allows("NaN"));
         assert!(
             Times.allows("1 0.5 0")

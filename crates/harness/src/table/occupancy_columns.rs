@@ -71,7 +71,7 @@ macro_rules! occupancy_columns {
             predicted_rate: Option<f64>, "", [Outcome, 2, Positive] =
                 |it| it.predicted.as_ref().map(|it| it.rate);
             /// The least time of the launch that they allow.
-            predicted_ms: Option<f64>, "ms", [Outcome, 6, Positive] =
+            predicted_ms: Option<f64>, "ms", [Outcome, 9, Positive] =
                 |it| it.predicted.as_ref().map(|it| 1e3 * it.seconds);
             /// Little's law, for a multiprocessor, where the workload says what a thread has in flight.
             in_flight: Option<InFlight>, "", [Json, 0, Any] = |it| it.in_flight;

@@ -167,10 +167,17 @@ macro_rules! roofline_columns {
             predicted_bandwidth: Option<f64>, "1e9 bytes/s", [Outcome, 2, Positive] =
                 |it| it.predicted_time.as_ref().map(|it| it.bandwidth.giga());
             /// The least time of the launch that its roofs allow.
-            predicted_ms: Option<f64>, "ms", [Outcome, 6, Positive] =
+            predicted_ms: Option<f64>, "ms", [Outcome, 9, Positive] =
                 |it| it.predicted_time.as_ref().map(|it| 1e3 * it.seconds);
             /// The intensity by the workload's formula; empty where it leaves out bytes or operations.
             formula_ai: Option<f64>, "FLOP/byte", [Outcome, 6, Positive] = |it| it.formula_ai();
+            /// Bytes of the distinct sectors that each block reads and writes: what the L2 cache gives and takes at least; of
+            /// launches that the emulator counted themselves.
+            counted_l2_bytes: Option<u64>, "bytes", [Outcome, 0, NotNegative] =
+                |it| it.counted().and_then(|it| Some(it.caches?.l2));
+            /// Bytes of all sectors that warps ask for, which go through the L1 caches; of the same launches.
+            counted_l1_bytes: Option<u64>, "bytes", [Outcome, 0, NotNegative] =
+                |it| it.counted().and_then(|it| Some(it.caches?.l1));
             /// Active warps as a percentage of the most there can be, by the limits of the GPU that ran it, or of the one that
             /// is predicted.
             occupancy_percent: Option<f64>, "%", [Outcome, 2, Any] = |it| it.occupancy.as_ref().map(|it| it.percent);

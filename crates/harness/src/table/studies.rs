@@ -92,7 +92,7 @@ const DTYPE: StudyAxis = axis("dtype", "dtype", "element type");
 const MODE: StudyAxis = axis("mode", "mode", "mode");
 const OCCUPANCY: Panel = panel(
     Quantity::Occupancy,
-    "theoretical occupancy",
+    "occupancy",
     ["occupancy_percent", ""],
     Unit::Fixed("%"),
 );

@@ -17,6 +17,14 @@ pub(super) struct Curves<'a> {
     names: Vec<String>,
 }
 
+/// What limits the blocks of a multiprocessor: its letter in charts, its name in files, and in words.
+const LIMITS: [(&str, &str, &str); 4] = [
+    ("W", "warps", "warps"),
+    ("B", "blocks", "blocks"),
+    ("R", "registers", "registers"),
+    ("S", "shared_memory", "shared memory"),
+];
+
 /// Columns whose values say what they are.
 const BARE: [&str; 7] = [
     "kernel",
@@ -108,6 +116,14 @@ impl<'a> Curves<'a> {
         parts.collect::<Vec<_>>().join(", ")
     }
 
+    /// Of the one curve that there is.
+    fn common_name(&self, row: &[String]) -> String {
+        match self.rows.cell(row, "kernel") {
+            "" => "all rows".to_owned(),
+            kernel => kernel.to_owned(),
+        }
+    }
+
     /// A row's place on the axis.
     fn x(&self, row: &[String]) -> Option<f64> {
         if self.names.is_empty() {
@@ -141,8 +157,8 @@ impl<'a> Curves<'a> {
                     false => Joined::Not,
                 },
                 marks: marks.into_iter().map(|(_, mark)| mark).collect(),
-                name: match name.as_str() {
-                    "" => "all rows".to_owned(),
+                name: match (name.as_str(), rows.first()) {
+                    ("", Some(row)) => self.common_name(row),
                     _ => name,
                 },
             }
@@ -150,7 +166,7 @@ impl<'a> Curves<'a> {
         series.filter(|it| !it.marks.is_empty()).collect()
     }
 
-    /// Notes at the first mark of each limit what the limit is, once where curves coincide.
+    /// Letters at the first mark of each limit, once where curves coincide.
     fn note_limits(
         &self,
         marks: &mut [(&Vec<String>, Mark)],
@@ -158,13 +174,35 @@ impl<'a> Curves<'a> {
     ) {
         let mut before = String::new();
         for (row, mark) in marks {
-            let limit = self.limits(row);
+            let limit = self.letters(row);
             if limit != before && noted.insert((mark.x.to_bits(), mark.y.to_bits(), limit.clone()))
             {
-                mark.note = (!limit.is_empty()).then(|| format!("limited by {limit}"));
+                mark.letters = (!limit.is_empty()).then(|| limit.clone());
             }
             before = limit;
         }
+    }
+
+    /// `RS`: [`LIMITS`].
+    fn letters(&self, row: &[String]) -> String {
+        let of = |name: &str| {
+            let found = LIMITS.iter().find(|(_, column, _)| *column == name);
+            found.map_or("?", |(letter, ..)| *letter)
+        };
+        let cell = self.rows.cell(row, "limited_by");
+        cell.split_whitespace().map(of).collect()
+    }
+
+    /// The letters that are used, and what they stand for: `W warps, R registers`.
+    pub(super) fn legend(&self) -> String {
+        let cells = self.cells("limited_by");
+        let is_used = |column: &str| {
+            let mut names = cells.iter().flat_map(|it| it.split_whitespace());
+            names.any(|it| it == column)
+        };
+        let used = LIMITS.iter().filter(|(_, column, _)| is_used(column));
+        used.map(|(letter, _, words)| format!("{letter} {words}"))
+            .join(", ")
     }
 
     /// `registers and shared memory`
@@ -197,6 +235,7 @@ impl<'a> Curves<'a> {
             noise: (is_measured && rms > 0.0 && rms < 1.0).then_some((low, high)),
             tip: self.tip(row, panel, y),
             note: None,
+            letters: None,
         })
     }
 
@@ -240,7 +279,7 @@ impl<'a> Curves<'a> {
         if least > 0.0 && most >= APART * least {
             let is_power = |it: &f64| it.log2().fract() == 0.0;
             let powers = x().filter(is_power).count();
-            let range = (least / 1.2, most * 1.2);
+            let range = (least / 1.5, most * 1.5);
             return match 2 * powers >= x().count() {
                 true => Axis::log2(name, range),
                 false => Axis::log(name, range),

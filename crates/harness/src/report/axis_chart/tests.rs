@@ -56,7 +56,7 @@ fn speed_occupancy_and_time_stand_against_the_block_with_a_line_for_each_kernel(
     let figure = chart.figure();
     assert_eq!(
         figure.title,
-        "Speed, theoretical occupancy and time against block: NVIDIA H200, measured"
+        "Speed, occupancy and time against block: NVIDIA H200, measured"
     );
     assert!(
         figure.subtitle.contains("n = 67108864"),
@@ -67,7 +67,7 @@ fn speed_occupancy_and_time_stand_against_the_block_with_a_line_for_each_kernel(
         panic!("{:?}", figure.plots.len());
     };
     assert_eq!(speed.y.name, "speed, GB/s");
-    assert_eq!(occupancy.y.name, "% of the warps");
+    assert_eq!(occupancy.y.name, "theoretical occupancy, %");
     assert_eq!(time.y.name, "time, ms");
     for plot in &figure.plots {
         assert_eq!(plot.x.name, "threads per block");
@@ -88,10 +88,15 @@ fn speed_occupancy_and_time_stand_against_the_block_with_a_line_for_each_kernel(
     assert!(kinds(speed, MarkKind::Measured) && kinds(time, MarkKind::Measured));
     assert!(kinds(occupancy, MarkKind::Predicted), "computed is hollow");
     let marks = occupancy.series.iter().flat_map(|it| &it.marks);
-    let notes: Vec<&str> = marks.filter_map(|it| it.note.as_deref()).collect();
-    assert!(notes.contains(&"limited by warps and blocks"), "{notes:?}");
+    let letters: Vec<&str> = marks.filter_map(|it| it.letters.as_deref()).collect();
+    assert!(
+        letters.contains(&"WB") && letters.contains(&"R"),
+        "{letters:?}"
+    );
+    let said = &figure.subtitle;
+    assert!(said.contains("W warps, B blocks, R registers."), "{said}");
     assert_clean(&figure);
-    assert!(svg(&chart).contains("limited by warps and blocks"));
+    assert!(svg(&chart).contains(">WB</text>"));
 }
 
 const PREDICTED: &str = "\
@@ -120,7 +125,7 @@ fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
         [
             "speed, GB/s",
             "speed, GFLOP/s",
-            "% of the warps",
+            "theoretical occupancy, %",
             "time, ms"
         ]
     );
@@ -133,15 +138,11 @@ fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
     );
     assert!(marks.iter().all(|it| ![0.07, 0.08, 0.9].contains(&it.y)));
     // One of two curves that begin alike notes it.
-    let notes: Vec<&str> = marks.iter().filter_map(|it| it.note.as_deref()).collect();
-    assert_eq!(
-        notes,
-        [
-            "limited by blocks",
-            "limited by warps and blocks",
-            "limited by registers"
-        ]
-    );
+    let letters = marks.iter().filter_map(|it| it.letters.as_deref());
+    assert_eq!(letters.collect::<Vec<_>>(), ["B", "WB", "R"]);
+    // In characters the letters stand below the plots.
+    let text = chart.text(80, Paint::Plain);
+    assert!(text.contains("R from 64 on"), "{text}");
     assert!(!svg(&chart).contains("emulator"));
     assert_clean(&figure);
 }
@@ -155,11 +156,11 @@ sum,64,256,100,warps,1,GB/s,1,1,G
 sum,128,512,100,warps,2,GB/s,1,1,G
 ";
     let chart = AxisChart::new(rows(own), "block").expect("an axis");
-    assert_eq!(names(&chart.plots()[0]), ["all rows"]);
+    assert_eq!(names(&chart.plots()[0].1), ["sum"]);
     // Shared memory that was asked for, with the same blocks.
     let asked = own.replace("sum,128,512,", "sum,64,512,") + "sum,128,256,50,warps,2,GB/s,1,1,G\n";
     let chart = AxisChart::new(rows(&asked), "block").expect("an axis");
-    assert_eq!(names(&chart.plots()[0]), ["shared 256", "shared 512"]);
+    assert_eq!(names(&chart.plots()[0].1), ["shared 256", "shared 512"]);
 }
 
 #[test]
@@ -211,7 +212,7 @@ sum,64,0,100,warps,100,GB/s,1,60,G
 sum,128,0,100,warps,90,GB/s,1,60,G
 ";
     let chart = AxisChart::new(rows(noisy), "block").expect("an axis");
-    for plot in chart.plots() {
+    for (_, plot) in chart.plots() {
         let marks = plot.series.iter().flat_map(|it| &it.marks);
         let highs = marks.filter_map(|it| it.noise).map(|(_, high)| high);
         assert!(highs.fold(0.0, f64::max) < plot.y.range.1, "{:?}", plot.y);

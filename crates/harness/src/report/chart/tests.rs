@@ -116,6 +116,7 @@ fn labels_do_not_cover_each_other() {
             link: None,
             records: &records,
             predicted: None,
+            levels: false,
         };
         let mut svg = Vec::new();
         chart
@@ -146,6 +147,10 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
         .map(|row| Record {
             predicted_ai: row.ai,
             predicted_gflops: row.gflops,
+            // An intensity of its own, as of what was counted.
+            counted_ai: row.ai.map(|ai| 0.5 * ai),
+            counted_flop: Some(1000),
+            predicted_ms: Some(1e-3),
             predicted_limit: row.limiting_roof,
             ..row
         })
@@ -158,6 +163,7 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
         link: None,
         records: &records,
         predicted: Some(&gpu),
+        levels: false,
     };
     let figure = chart.figure();
     assert!(
@@ -170,10 +176,79 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
     let marks = series.iter().flat_map(|series| &series.marks);
     let kinds: Vec<_> = marks.map(|mark| (mark.kind, mark.noise)).collect();
     assert!(!kinds.is_empty());
-    assert!(
-        kinds.iter().all(|it| *it == (MarkKind::Predicted, None)),
-        "{kinds:?}"
-    );
+    let of_kind = |kind| kinds.iter().filter(|it| **it == (kind, None)).count();
+    // A mark at the intensity that the rows' files have, and a ring at the counted one.
+    assert_eq!(of_kind(MarkKind::Predicted), 4, "{kinds:?}");
+    assert_eq!(of_kind(MarkKind::Counted), 4, "{kinds:?}");
+    let places = |kind: MarkKind| {
+        let marks = series.iter().flat_map(|series| &series.marks);
+        marks
+            .filter(|it| it.kind == kind)
+            .map(|it| it.x)
+            .fold(f64::INFINITY, f64::min)
+    };
+    assert_eq!(places(MarkKind::Predicted), records[0].ai.expect("known"));
+    assert_eq!(places(MarkKind::Counted), 0.5 * places(MarkKind::Predicted));
+}
+
+#[test]
+fn each_level_of_memory_has_its_points_and_its_roof() {
+    let device = crate::measure::h200();
+    let path = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/results/h200-ceilings/ceilings.json"
+    ));
+    let ceilings = load(path, &device).expect("an H200's");
+    let records: Vec<Record> = rows(&device, &[Precision::F32], &[10])
+        .into_iter()
+        .map(|row| Record {
+            is_emulated: false,
+            mean_ms: 1.0,
+            gflops: Some(1000.0),
+            // A gigaflop, of these bytes.
+            l2_bytes: Some(1e8),
+            counted_l1_bytes: Some(400_000_000),
+            ..row
+        })
+        .collect();
+    let roofs = Roofs::of_device(&device, Precision::F32).expect("known");
+    let figure = |levels| {
+        let roofs = BTreeMap::from([(Precision::F32, roofs)]);
+        let chart = Chart {
+            device: &device,
+            roofs: &roofs,
+            ceilings: Some(&ceilings),
+            link: None,
+            records: &records,
+            predicted: None,
+            levels,
+        };
+        let figure = chart.figure();
+        for width in [400.0, 880.0] {
+            let faults = faults(&figure, &figure.scene(width));
+            assert!(faults.is_empty(), "{faults:#?}");
+        }
+        figure.plots[0].clone()
+    };
+    let plot = figure(true);
+    for (name, x, kind) in [
+        (
+            "at the bytes that L2 gives and takes",
+            10.0,
+            MarkKind::Measured,
+        ),
+        ("at the bytes that go through L1", 2.5, MarkKind::Predicted),
+    ] {
+        let series = plot.series.iter().find(|it| it.name == name).expect(name);
+        let [mark, ..] = &series.marks[..] else {
+            panic!("no marks: {name}");
+        };
+        assert_eq!((mark.x, mark.y, mark.kind), (x, 1000.0, kind), "{name}");
+    }
+    let has = |plot: &Plot, roof: &str| plot.guides.iter().any(|it| it.label.starts_with(roof));
+    assert!(has(&plot, "L2 read, measured") && has(&plot, "L1 read, measured"));
+    let plain = figure(false);
+    assert!(!has(&plain, "L1 read") && plain.series.len() + 2 == plot.series.len());
 }
 
 #[test]
@@ -205,6 +280,7 @@ fn rows_with_counters_have_three_marks_and_the_legend_names_them() {
             link: None,
             records,
             predicted: None,
+            levels: false,
         };
         for width in [400.0, 880.0] {
             let figure = chart.figure();
@@ -267,6 +343,7 @@ fn tensor_cores_have_roofs_over_rows_that_use_them() {
             link: None,
             records,
             predicted: None,
+            levels: false,
         };
         let figure = chart.figure();
         for width in [400.0, 880.0] {

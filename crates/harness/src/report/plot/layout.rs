@@ -212,6 +212,7 @@ impl<'a> Drawing<'a> {
         self.axes();
         self.guides();
         let marks = self.marks();
+        self.letters();
         self.guide_labels();
         self.notes();
         // Above all lines.
@@ -417,6 +418,43 @@ impl<'a> Drawing<'a> {
                     sample: Sample::Line(line),
                 }),
             }
+        }
+    }
+
+    /// The letters of marks, as near as there is room, with a line to the mark where they are not next to it.
+    fn letters(&mut self) {
+        /// Pixels from a mark to letters that are next to it.
+        const NEXT: f64 = 22.0;
+        let marks = self.plot.series.iter().flat_map(|series| &series.marks);
+        let lettered =
+            marks.filter_map(|mark| Some((self.place((mark.x, mark.y)), mark.letters.as_ref()?)));
+        let lettered: Vec<(Place, &String)> = lettered.collect();
+        let frame = self.frame;
+        for (at, letters) in lettered {
+            // Capitals are wider than letters are on average.
+            let padded = format!("{letters}\u{a0}\u{a0}");
+            let wide = width(&padded, LABEL);
+            let candidates = labels::near(at, (wide, LABEL), &frame);
+            let style = (LABEL, Ink::Text);
+            let found = self.obstacles.place(&padded, style, candidates, &frame);
+            let Some(text) = found else {
+                continue;
+            };
+            let text = Text {
+                text: letters.clone(),
+                ..text
+            };
+            let end = nearest(at, (text.at.0, text.at.0 + wide), text.at.1);
+            if (end.0 - at.0).hypot(end.1 - at.1) > NEXT {
+                self.line(Line {
+                    places: vec![at, end],
+                    ink: Ink::Faint,
+                    width: 1.0,
+                    dashed: false,
+                    role: Role::Leader,
+                });
+            }
+            self.items.push(Item::Text(text));
         }
     }
 

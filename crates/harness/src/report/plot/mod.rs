@@ -123,6 +123,8 @@ pub(super) struct Mark {
     pub(super) tip: String,
     /// What is written beside it.
     pub(super) note: Option<String>,
+    /// Letters next to it, which the subtitle explains.
+    pub(super) letters: Option<String>,
 }
 
 /// Whether a mark is of a measurement.

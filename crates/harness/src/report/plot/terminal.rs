@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::scene::wrapped;
-use super::ticks::{Tick, ticks};
+use super::ticks::{Tick, number, ticks};
 use super::{Figure, MarkKind, Plot};
 
 /// Cells of the plot's height.
@@ -79,7 +79,10 @@ pub(super) fn text(figure: &Figure, columns: usize, paint: Paint) -> String {
             .filter(|it| it.name == *name)
             .flat_map(|it| &it.marks);
         for mark in marks {
-            if let Some(note) = &mark.note {
+            // Beside a mark there is no room for letters.
+            let letters = mark.letters.as_ref();
+            let letters = letters.map(|it| format!("{it} from {} on", number(mark.x)));
+            for note in mark.note.iter().chain(&letters) {
                 let sample = symbol(index, mark.kind).unwrap_or(' ').to_string();
                 lines.extend(entry((&sample, Some(index)), note, columns, paint));
             }
@@ -267,6 +270,7 @@ mod tests {
             noise: None,
             tip: String::new(),
             note: note.map(str::to_owned),
+            letters: None,
         };
         let series = |name: &str, marks| Series {
             name: name.to_owned(),

@@ -66,6 +66,7 @@ fn plot(random: &mut Rng) -> Plot {
                     tip: String::new(),
                     note: (number == 0 && index % 4 == 0)
                         .then(|| format!("k = {index}: 45.21 TFLOP/s, 80 % of its roof")),
+                    letters: (number == 1 && index % 3 == 0).then(|| "WB".to_owned()),
                 }
             })
             .collect(),

@@ -227,6 +227,10 @@ mod tests {
 
     fn row(ilp: u64, occupancy_percent: f64, rate: f64) -> OccupancyRecord {
         OccupancyRecord {
+            predicted_gpu: None,
+            predicted_limit: None,
+            predicted_rate: None,
+            predicted_ms: None,
             kernel: "copy".to_owned(),
             axes: AxisValues(vec![("ilp", Some(ilp.into())), ("n", Some(64u64.into()))]),
             block: 256,
