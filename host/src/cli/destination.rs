@@ -95,7 +95,7 @@ pub(super) fn settle() {
         // There is nobody left to tell.
         let _ = file.settle();
     }
-    // Whoever waits for it writes no further row.
+    // A thread that waits for it writes no further row.
     std::mem::forget(files);
 }
 

@@ -214,7 +214,7 @@ pub enum NotComparable {
         /// The columns in which the launch after that is most like it differs.
         difference: String,
     },
-    /// A column is to be ignored that there is none of, or that every comparison needs.
+    /// A column is to be ignored that no launch has, or that every comparison needs.
     #[error("{column:?} cannot be ignored: {reason}")]
     Ignored {
         /// The column.
