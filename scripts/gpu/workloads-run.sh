@@ -29,6 +29,8 @@ twins+=,diffusion,nvcc-diffusion,spmv,nvcc-spmv,segmented-scan,nvcc-segmented-sc
 "$workloads" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --workload "$twins" \
     --output "$out/twins.csv" --plot "$out/twins.svg" >"$out/twins.txt" || failed=1
+"$workloads" occupancy --device cuda --ceilings "$ceilings" --workload "$twins" --shared 0 \
+    --output "$out/twins-occupancy.csv" >"$out/twins-occupancy.txt" || failed=1
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1

@@ -47,7 +47,8 @@
 //! All threads of the group reach the same call, as they do [`sync_threads`](crate::thread::sync_threads). Where some do
 //! not, the group waits for ever, or goes on with values of another call: the result is then any number, and no memory
 //! but a block's own words of exchange is touched, which is why the functions are safe. The emulator reports threads
-//! that never come. A partial last warp, and blocks of one, two or three dimensions, are as good as any.
+//! that wait at different calls; the values of threads that have ended are any numbers. A partial last warp, and blocks
+//! of one, two or three dimensions, are as good as any.
 //!
 //! # Order
 //!

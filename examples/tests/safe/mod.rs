@@ -7,7 +7,7 @@ use cuda_std::group::workspace_words;
 use cuda_std::launch::{Entry, Foreign, ForeignParameters, In, Out, SafeKernel};
 use example_kernels::{diffusion, layer_norm, product, segmented_scan, softmax, spmv};
 use gpu_test::{Device, Failed, Trial, on_both};
-use ridgepoint_driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{Emulation, LaunchConfig, Schedule, Stream};
 
 /// What runs a kernel and its twin, and compares both with the reference.
 type Case = fn(&Device) -> Result<(), Failed>;
@@ -26,7 +26,24 @@ pub(crate) fn trials() -> Vec<Trial> {
     let both =
         cases.flat_map(|(name, case)| on_both(&format!("safe::{name}"), examples::ptx(), case));
     let unsafe_words = Trial::test("safe::without_unsafe", without_unsafe);
-    both.chain([unsafe_words]).collect()
+    let of_checks = Trial::test("safe::checked", checked);
+    both.chain([unsafe_words, of_checks]).collect()
+}
+
+/// All of them with every access checked, in order and under a seed.
+fn checked() -> Result<(), Failed> {
+    for schedule in [Schedule::default(), Schedule::Seeded(1)] {
+        let emulation = Emulation {
+            schedule,
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let device = Device::emulator_with(emulation, examples::ptx())?;
+        for (_, case) in CASES {
+            case(&device)?;
+        }
+    }
+    Ok(())
 }
 
 /// Of the kernels' sources, and of what a search finds where there is something.

@@ -29,6 +29,14 @@ struct Known {
     buffers: usize,
 }
 
+/// A launch that has been counted.
+struct Launched {
+    counts: Vec<Counts>,
+    config: LaunchConfig,
+    /// Whether its kernel is one of the bench's, and not a file's.
+    is_own: bool,
+}
+
 /// How long sizes are doubled to find a law.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Threads that are counted whole where no axis has a size for the emulator.
@@ -85,7 +93,7 @@ impl<'d> Counting<'d> {
         })
     }
 
-    fn launch(&self, point: &Point<'d>) -> Result<(Vec<Counts>, LaunchConfig), SweepError> {
+    fn launch(&self, point: &Point<'d>) -> Result<Launched, SweepError> {
         let point = self.emulated(point)?;
         let named = |it: &&&dyn Workload| it.name() == point.workload;
         let workload = self.workloads.iter().find(named);
@@ -95,16 +103,23 @@ impl<'d> Counting<'d> {
             PointError::Refused(reason) => refused(&point, reason),
         })?;
         let mut case = case.refused()?;
-        let config = case.config;
-        Ok((launched(&point, &mut case)?, config))
+        Ok(Launched {
+            is_own: std::ptr::eq(case.device, point.device()),
+            config: case.config,
+            counts: launched(&point, &mut case)?,
+        })
     }
 
     /// Counts the launch itself.
     fn whole(&self, point: &Point<'d>) -> Result<Sum, SweepError> {
-        let (counts, config) = self.launch(point)?;
+        let Launched {
+            counts,
+            config,
+            is_own,
+        } = self.launch(point)?;
         let parts = scaling_law::parts(&counts, config);
         let kernel = match &counts[..] {
-            [one] => Some((one.kernel.clone(), config)),
+            [one] if is_own => Some((one.kernel.clone(), config)),
             _ => None,
         };
         Ok(Sum {
@@ -210,7 +225,7 @@ impl<'d> Counting<'d> {
             });
             let key: Vec<u64> = key.collect();
             if !counted.contains_key(&key) {
-                let (counts, config) = self.launch(&smaller)?;
+                let Launched { counts, config, .. } = self.launch(&smaller)?;
                 let parts = scaling_law::parts(&counts, config);
                 counted.insert(key.clone(), (parts, buffers(&counts)));
             }

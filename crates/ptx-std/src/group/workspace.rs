@@ -193,11 +193,11 @@ impl Workspace<'_> {
         let mut combined = value;
         let mut next = block.rank();
         if next < blocks {
-            combined = self.get(next, value);
+            combined = self.take(next, value);
         }
         while next.saturating_add(block.len()) < blocks {
             next += block.len();
-            combined = op(combined, self.get(next, value));
+            combined = op(combined, self.take(next, value));
         }
         Some(block.reduce_first(combined, block.len().min(blocks), op))
     }
@@ -346,7 +346,7 @@ impl Workspace<'_> {
         }
         // SAFETY: as above.
         unsafe { atomic_store_32_device(flag, Ordering::Relaxed, 0) };
-        self.get(block, like)
+        self.take(block, like)
     }
 
     /// The index of the running block, and how many there are. After it all words of both are the workspace's.
@@ -376,10 +376,14 @@ impl Workspace<'_> {
         });
     }
 
+    /// The value that a block has put there, which nobody else asks for; it leaves zeros.
     #[inline(always)]
-    fn get<T: Element>(&self, block: u32, like: T) -> T {
+    fn take<T: Element>(&self, block: u32, like: T) -> T {
         map_words(like, |number, _| {
-            self.word::<T>(block, number).load(Relaxed)
+            let word = self.word::<T>(block, number);
+            let value = word.load(Relaxed);
+            word.store(0, Relaxed);
+            value
         })
     }
 

@@ -154,12 +154,14 @@ pub fn scan_of_grid(
     }
 }
 
-/// Wrong: half of the block's threads do not come to the sum.
+/// Wrong: half of the warp's lanes do not come to the sum.
 #[kernel]
 pub fn half_a_sum(mut out: Output<f32>) {
-    if thread::thread_idx_x() < 32 {
-        let sum = group::block().sum(1.0);
+    if thread::thread_idx_x() < 16 {
+        let sum = group::warp().sum(1.0);
         out.own().for_each(|(_, out)| *out = sum);
+    } else {
+        thread::sync_threads();
     }
 }
 

@@ -5,7 +5,9 @@ use conformance_kernels::group;
 use cuda_std::group::{Number, workspace_words};
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use gpu_test::{Device, Failed, emulator, equal};
-use ridgepoint_driver::{DeviceValue, LaunchConfig, Stream};
+use ridgepoint_driver::{
+    DeviceBuffer, DeviceValue, DriverError, Emulation, LaunchConfig, Schedule, Stream,
+};
 
 use crate::support::{Case, launch, with};
 
@@ -305,6 +307,15 @@ fn grid_tree<T: Copy>(values: &[T], block: usize, op: impl Fn(T, T) -> T) -> T {
     block_tree(&of_threads, op)
 }
 
+/// The workspaces are ready for another launch, of any grid.
+fn are_zero(spaces: &[Result<DeviceBuffer<u32>, DriverError>]) -> Result<(), Failed> {
+    for space in spaces {
+        let words = space.as_ref()?.to_vec()?;
+        equal(&words, &vec![0; words.len()])?;
+    }
+    Ok(())
+}
+
 /// Launches twice with the same workspaces.
 fn of_grid(device: &Device) -> Result<(), Failed> {
     for (blocks, block) in [(1, 32), (5, 45), (70, 2), (40, 32)] {
@@ -351,6 +362,7 @@ fn of_grid(device: &Device) -> Result<(), Failed> {
                 .collect();
             equal(&known, &[best(&x, |a, b| a > b).1.into()])?;
         }
+        are_zero(&spaces)?;
     }
     Ok(())
 }
@@ -383,6 +395,7 @@ fn scan_of_grid(device: &Device) -> Result<(), Failed> {
                 ),
             )?;
         }
+        are_zero(&spaces)?;
         let mut expected = Vec::new();
         let mut blocks_before: Option<f32> = None;
         for (number, values) in x.chunks(block).enumerate() {
@@ -413,6 +426,22 @@ fn scan_of_grid(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
+/// All of them with every access checked, in order and under a seed.
+pub(crate) fn checked() -> Result<(), Failed> {
+    for schedule in [Schedule::default(), Schedule::Seeded(1)] {
+        let emulation = Emulation {
+            schedule,
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let device = Device::emulator_with(emulation, ptx())?;
+        for (_, case) in CASES {
+            case(&device)?;
+        }
+    }
+    Ok(())
+}
+
 /// A workspace that is too short ends the launch, and threads that do not come are named.
 pub(crate) fn refused() -> Result<(), Failed> {
     let device = emulator(ptx())?;
@@ -436,7 +465,7 @@ pub(crate) fn refused() -> Result<(), Failed> {
         ),
     );
     let mut sums = device.buffer_zeroed::<f32>(64)?;
-    let half = device.prepare(group::half_a_sum::entry(), LaunchConfig::blocks(1, 64))?;
+    let half = device.prepare(group::half_a_sum::entry(), LaunchConfig::blocks(1, 32))?;
     let half = half.run(&stream, (sums.slice_mut(..),));
     for (outcome, part) in [(short, "panicked"), (half, "half_a_sum")] {
         match outcome {

@@ -51,6 +51,7 @@ fn main() {
     trials.extend([
         Trial::test("intrinsics::names", intrinsics::names),
         Trial::test("emulator::group::refused", group::refused),
+        Trial::test("emulator::group::checked", group::checked),
         Trial::test("ptx::externally_visible", output::externally_visible),
         Trial::test(
             "emulator::misc::breakpoint",
