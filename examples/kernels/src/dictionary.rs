@@ -637,7 +637,7 @@ pub fn arithmetic(x: f32, n: u32, mut out: Output<[f32; 26]>) {
     let rotated = n.rotate_left(4);
 
     // CUDA: `__umulhi(n, n)`
-    let high = (u64::from(n) * u64::from(n) >> 32) as u32;
+    let high = ((u64::from(n) * u64::from(n)) >> 32) as u32;
 
     // CUDA: `__byte_perm(n, 0, 0x0123)`
     let swapped = n.swap_bytes();

@@ -40,6 +40,7 @@ pub fn product(a: &[f32], b: &[f32], inner: usize, mut c: Output2<f32, OWN, OWN>
             // Two neighbours of each of the thread's rows, and two rows of its columns.
             let a: [[f32; 2]; OWN] =
                 core::array::from_fn(|i| a_tile.pair((y * OWN + i) * (PITCH / 2) + k));
+            #[allow(clippy::needless_range_loop, reason = "it indexes columns")]
             for half in 0..2 {
                 let start = (2 * k + half) * (TILE / 2) + x * 2;
                 let b = [b_tile.pair(start), b_tile.pair(start + 1)];
