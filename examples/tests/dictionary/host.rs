@@ -1,6 +1,11 @@
 //! What people write on the host in CUDA C++, in Rust: rows of `docs/cuda-to-rust.md`, as the kernels of
 //! `examples/kernels/src/dictionary.rs` have them.
 
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "rows of a page: each launch has the buffers that its kernel asks for, and is waited for"
+)]
+
 use cuda_std::group::workspace_words;
 use cuda_std::launch::{Entry, Foreign, In, Out};
 use example_kernels::dictionary::*;
@@ -77,7 +82,7 @@ pub(crate) fn launches(device: &Device) -> Result<(), Failed> {
 /// Kernels of nvcc's.
 fn of_files(device: &Device) -> Result<(), Failed> {
     // CUDA: `cuModuleLoad(&module, "nvcc.ptx"); cuModuleGetFunction(&saxpy, module, "saxpy");`
-    let module = device.load(&examples::nvcc_ptx("nvcc.ptx"))?;
+    let module = device.load(examples::nvcc_ptx("nvcc.ptx"))?;
     let saxpy = Entry::<Foreign<(i32, f32, In<f32>, Out<f32>)>>::foreign("saxpy");
 
     let stream = Stream::new(&module)?;

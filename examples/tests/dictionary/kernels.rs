@@ -323,7 +323,8 @@ pub(crate) fn arithmetic(device: &Device) -> Result<(), Failed> {
     ];
     for told in out.to_vec()? {
         for (place, (told, expected)) in told.iter().zip(expected).enumerate() {
-            if !((f64::from(*told) - expected).abs() <= 1e-6 * expected.abs()) {
+            let error = (f64::from(*told) - expected).abs();
+            if error.is_nan() || error > 1e-6 * expected.abs() {
                 return Err(format!("number {place} is {told}, not {expected}").into());
             }
         }

@@ -88,7 +88,7 @@ unsafe fn run_twin<P: ForeignParameters + 'static>(
     config: LaunchConfig,
     arguments: &P::Arguments<'_>,
 ) -> Result<(), Failed> {
-    let loaded = device.load(&examples::nvcc_ptx("twins.ptx"))?;
+    let loaded = device.load(examples::nvcc_ptx("twins.ptx"))?;
     let entry = Entry::<Foreign<P>>::foreign(kernel);
     let prepared = match kernel {
         "segmented_scan" => loaded.prepare_cooperative(entry, config)?,
@@ -111,7 +111,10 @@ fn close(actual: &[f32], expected: &[f64], what: &str) -> Result<(), Failed> {
     let largest = expected
         .iter()
         .fold(1e-30, |largest: f64, it| largest.max(it.abs()));
-    let differs = |(a, b): (&f32, &f64)| !((f64::from(*a) - b).abs() <= 1e-5 * largest);
+    let differs = |(a, b): (&f32, &f64)| {
+        let error = (f64::from(*a) - b).abs();
+        error.is_nan() || error > 1e-5 * largest
+    };
     match actual.iter().zip(expected).position(differs) {
         _ if actual.len() != expected.len() => {
             Err(format!("{what}: {} elements", actual.len()).into())
