@@ -152,7 +152,7 @@ mod tests {
             "_ZN4name5spaceE",
             "_ZN",
             "_ZN99xE",
-            "_ZN3ébB2v1E",
+            "_ZN1éB2v1E",
             "",
         ] {
             let named = Named::of(name);
