@@ -232,7 +232,7 @@ fn all_that_is_drawn_lies_in_its_chart() {
     assert_eq!(page.text(outside), "");
 }
 
-/// What a reader does with a chart: magnify it, move it, see all of it again, and leave series out.
+/// A reader magnifies a chart, moves it, sees all of it again, and leaves series out.
 #[test]
 fn a_chart_is_magnified_and_its_series_are_chosen() {
     let folder = tempfile::tempdir().expect("a folder");

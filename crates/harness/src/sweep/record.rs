@@ -119,7 +119,7 @@ pub(super) struct Theoretical {
     pub(super) limited_by: Vec<String>,
 }
 
-/// What a predicted GPU's roofs allow a launch at most, also where it computes nothing.
+/// The limits that the roofs of a predicted GPU set a launch, also where it computes nothing.
 struct PredictedTime {
     limit: Limit,
     bandwidth: BytesPerSec,

@@ -17,7 +17,7 @@ pub(crate) struct Study {
     axes: &'static [StudyAxis],
     /// Whether columns before `block` that no table lists are axes, too: those of workloads.
     has_workloads: bool,
-    /// What came out, in the order in which it is drawn.
+    /// The results, in the order in which they are drawn.
     pub(crate) panels: &'static [Panel],
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct StudyAxis {
     series: &'static str,
 }
 
-/// What came out: columns with one unit.
+/// A result of a study: columns with one unit.
 pub(crate) struct Panel {
     pub(crate) quantity: Quantity,
     /// In words, `speed`.
@@ -96,7 +96,7 @@ const OCCUPANCY: Panel = panel(
     ["occupancy_percent", ""],
     Unit::Fixed("%"),
 );
-/// Sorted by what of a study is the rarest: the first whose signature rows have is theirs.
+/// Rows are of the first study whose signature they have.
 const STUDIES: &[Study] = &[
     Study {
         signature: &["kernel", "dynamic_shared", "occupancy_percent", "rate"],
@@ -326,7 +326,7 @@ impl StudyRows {
     }
 }
 
-/// What a chart is drawn against, and what else tells rows apart.
+/// The axis that a chart is drawn against, and the columns that tell its rows apart beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Against {
     /// Its name on the command line.

@@ -17,7 +17,7 @@ pub(super) struct Curves<'a> {
     names: Vec<String>,
 }
 
-/// What limits the blocks of a multiprocessor: its letter in charts, its name in files, and in words.
+/// The resources that limit the blocks of a multiprocessor: letters in charts, names in files, and words.
 const LIMITS: [(&str, &str, &str); 4] = [
     ("W", "warps", "warps"),
     ("B", "blocks", "blocks"),

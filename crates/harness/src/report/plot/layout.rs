@@ -519,7 +519,7 @@ fn nearest(mark: Place, (left, right): (f64, f64), y: f64) -> Place {
     (x, mark.1.clamp(y - 0.8 * LABEL, y + 0.25 * LABEL))
 }
 
-/// What the numbers at an axis stand for, where its names do not fit.
+/// Returns the names that numbers at an axis stand for, where they do not fit.
 fn numbered(plot: &Plot, ticks: &[Tick]) -> Vec<Entry> {
     let named = plot.x.names.iter().zip(ticks);
     let numbers = named.filter(|(name, tick)| **name != tick.label);

@@ -83,7 +83,7 @@ struct Outcome<'a> {
     predicted: Option<Predicted>,
 }
 
-/// What the GPU that an emulator stands for allows at most.
+/// The limits that the roofs of the GPU that an emulator stands for set a launch.
 struct Predicted {
     gpu: String,
     limit: Limit,
