@@ -158,9 +158,7 @@ impl AxisChart {
         let curves = self.curves();
         let series = curves.series(panel, unit, self.is_predicted());
         let marks = || series.iter().flat_map(|it: &Series| &it.marks);
-        if marks().next().is_none() {
-            return None;
-        }
+        marks().next()?;
         let guides = match panel.quantity {
             Quantity::Speed => self.ceiling(unit),
             _ => None,
