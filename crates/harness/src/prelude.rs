@@ -1,4 +1,4 @@
-//! What a file of workloads names: `use ridgepoint::prelude::*;`
+//! Names for a file of workloads: `use ridgepoint::prelude::*;`
 
 pub use crate::driver::{DeviceValue, LaunchConfig};
 pub use crate::launch::{Entry, Kernel, Signature, Slice, SliceMut};

@@ -53,7 +53,7 @@ fn rate<O: Measured<Value: DeviceValue>>(
     Ok(highest(ceilings))
 }
 
-/// What a step takes that waits for the one before: one chain in one warp.
+/// Measures a step that waits for the one before: one chain in one warp.
 fn latency<O: Measured<Value: DeviceValue>>(
     bench: &Bench<'_>,
     quantity: Quantity,

@@ -1,4 +1,4 @@
-//! What the measurements of all ceilings share.
+//! Common code of the measurements of all ceilings.
 
 use super::{Ceiling, Quantity};
 use crate::driver::{Device, DriverError, Stream};
@@ -66,13 +66,13 @@ pub enum BenchError {
     Wrong {
         /// The kernel and its launch.
         variant: String,
-        /// What came out, and what should have.
+        /// The difference between what came out and what should have.
         reason: String,
     },
     /// There is nothing to measure.
     #[error("{what}: {actual} given, at least {least} needed")]
     TooLittle {
-        /// What there is too little of.
+        /// The quantity that is too small.
         what: &'static str,
         /// How much was asked for.
         actual: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Timed {
     bytes: Option<f64>,
     /// Cycles and nanoseconds of it, by the device's own counters.
     pub(crate) counters: Option<[u64; 2]>,
-    /// What else the kernel has counted.
+    /// Other counts of the kernel.
     pub(crate) counted: Vec<u64>,
 }
 

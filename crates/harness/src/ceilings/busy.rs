@@ -1,4 +1,5 @@
-//! What a load takes where others keep memory, or the level 2 cache, busy: a chase of one thread beside blocks that read.
+//! The latency of a load where others keep memory, or the level 2 cache, busy: a chase of one thread beside blocks that
+//! read.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ const FEWER: u32 = 10;
 /// Bytes that are read, far more than the level 2 cache has, and well within it.
 const READ: [u64; 2] = [256 << 20, 16 << 20];
 
-/// What is kept busy: the latency, the greatest rate of reading it, the cycle of the chase, and the bytes that are read.
+/// Places that are kept busy: the latency, the greatest rate of reading it, the cycle of the chase, and the bytes that
+/// are read.
 const PLACES: [(Quantity, Quantity, (u64, u64), u64); 2] = [
     (
         Quantity::BusyMemoryLatency,
@@ -34,7 +36,7 @@ const PLACES: [(Quantity, Quantity, (u64, u64), u64); 2] = [
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Busy {
-    /// What is read and followed, by the latency that is measured there.
+    /// The place that is read and followed, by the latency that is measured there.
     pub quantity: Quantity,
     /// Blocks that read, each on a multiprocessor of its own.
     pub readers: u32,

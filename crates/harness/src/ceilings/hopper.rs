@@ -1,4 +1,4 @@
-//! What Hopper adds: shared memory of other blocks, barriers in shared memory, and bulk copies of boxes.
+//! Ceilings that Hopper adds: shared memory of other blocks, barriers in shared memory, and bulk copies of boxes.
 
 use kernels_gpu::ceilings::cache::Words;
 use kernels_hopper::clusters::UNROLL;

@@ -1,4 +1,4 @@
-//! What the emulator reaches at most on this host: its roofs.
+//! The most that the emulator reaches on this host: its roofs.
 //!
 //! They are measured, since no data sheet says what a host's cores make of a GPU's code, and they are
 //! the host's: nothing here says anything about a GPU. The arithmetic is that of the polynomial's
@@ -146,7 +146,7 @@ struct Copy {
 
 impl Copy {
     const BYTES: usize = 64 << 20;
-    /// What the emulator takes beside them, to read the kernels' PTX and to run it.
+    /// Memory that the emulator takes beside them, to read the kernels' PTX and to run it.
     const SPARE: u64 = 48 << 20;
 
     fn new() -> Result<Copy, u64> {

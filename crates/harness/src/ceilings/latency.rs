@@ -1,5 +1,4 @@
-//! What a load takes that waits for the one before, and what a launch, a node of a graph and a barrier of a
-//! grid take.
+//! Latencies of a load that waits for the one before, of a launch, of a node of a graph and of a barrier of a grid.
 
 use std::ops::ControlFlow;
 
@@ -42,7 +41,7 @@ pub(super) fn loads(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     chases.into_iter().map(time).collect()
 }
 
-/// What a step takes of a chase through a cycle of so many places, so many elements apart.
+/// Measures a step of a chase through a cycle of so many places, so many elements apart.
 pub(super) fn chase(
     bench: &Bench<'_>,
     quantity: Quantity,

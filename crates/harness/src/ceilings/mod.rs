@@ -42,13 +42,13 @@ use bench::Bench;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Ceiling {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
     /// The unit of the values below.
     pub unit: Unit,
-    /// What was reached.
+    /// The value reached.
     pub value: f64,
-    /// What the data sheet says, or the hardware's parts come to.
+    /// Value of the data sheet, or of the hardware's parts.
     pub datasheet: Option<f64>,
     /// The kernel and the launch that reached it.
     pub variant: String,
@@ -60,7 +60,7 @@ pub struct Ceiling {
     pub clock_hz: Option<f64>,
     /// Cycles of that clock, for a latency.
     pub cycles: Option<f64>,
-    /// What ran it.
+    /// The device that ran it.
     pub device: String,
 }
 
@@ -80,7 +80,7 @@ impl Ceiling {
     }
 }
 
-/// What a figure is called that is more than there can be.
+/// Mark of a figure that is more than there can be.
 pub(crate) const IMPLAUSIBLE: &str = "implausible";
 
 /// A rate above this percentage of its roof, measured or not, is implausible.
@@ -114,10 +114,11 @@ pub struct Ceilings {
     pub ceilings: Vec<Ceiling>,
     /// The caches' plateaus, ascending by size.
     pub working_sets: Vec<WorkingSet>,
-    /// What streams of memory reach with ever more bytes in flight, stream by stream. Files of earlier versions have none.
+    /// Rates of streams of memory with ever more bytes in flight, stream by stream. Files of earlier versions have none.
     #[serde(default)]
     pub under_load: Vec<UnderLoad>,
-    /// What a load of one thread takes beside ever more blocks that read, place by place. Files of earlier versions have none.
+    /// Latencies of a load of one thread beside ever more blocks that read, place by place. Files of earlier versions have
+    /// none.
     #[serde(default)]
     pub busy: Vec<Busy>,
 }
@@ -243,7 +244,7 @@ impl Ceilings {
         all.find(|(_, value)| !(value.is_finite() && *value > 0.0))
     }
 
-    /// What streams take for a load with the least in flight, where this latency was measured under load.
+    /// Returns the latency of a stream's load with the least in flight, where this latency was measured under load.
     pub fn unloaded(&self, loaded: Quantity) -> Option<f64> {
         let first = self.under_load.iter().find(|it| it.quantity == loaded);
         first.map(|it| it.latency)

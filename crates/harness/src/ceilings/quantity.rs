@@ -1,4 +1,4 @@
-//! What is measured, and what the data sheet says of it.
+//! The measured quantities, and their values on the data sheet.
 
 use occupancy::Arithmetic;
 use serde::{Deserialize, Serialize};
@@ -246,7 +246,7 @@ pub enum Unit {
 }
 
 impl Quantity {
-    /// What measures a precision's arithmetic roof, where it is measured.
+    /// Returns the quantity of a precision's arithmetic roof, where it is measured.
     pub fn arithmetic_rate(precision: Precision, limit: Limit) -> Option<Quantity> {
         Quantity::of(|it| matches!(it, Rate(of, kind) if (of, kind) == (precision, limit)))
     }
@@ -268,8 +268,8 @@ impl Quantity {
         all.find(|it| it.measures().is_some_and(&wanted))
     }
 
-    /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
-    /// multiprocessors x results a clock x clock. `None` for the emulator and where nothing is known.
+    /// Returns the data sheet's value, or for arithmetic and shared memory the product of the parts: multiprocessors x
+    /// results a clock x clock. `None` for the emulator and where nothing is known.
     pub fn datasheet(self, facts: &DeviceProperties) -> Option<f64> {
         let gpu = facts.gpu.as_ref()?;
         let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;

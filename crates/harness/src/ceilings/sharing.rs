@@ -1,4 +1,5 @@
-//! What threads share: the banks of shared memory, counters that they add to, values of their warp, and a block's barrier.
+//! Ceilings of what threads share: the banks of shared memory, counters that they add to, values of their warp, and a
+//! block's barrier.
 
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::banks::UNROLL;
@@ -88,7 +89,7 @@ fn rate(
     Ok(timed.rate(quantity, f64::from(threads) * amount, bench))
 }
 
-/// What operations take that wait for the one before.
+/// Measures the latencies of operations that wait for the one before.
 fn latencies(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     let mut found = vec![
         chase(bench, Quantity::AtomicLatency, &Chase::Atomic, L2)?,

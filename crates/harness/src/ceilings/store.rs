@@ -11,7 +11,7 @@ use crate::driver::{DeviceProperties, printable, read_whole};
 use crate::model::{BytesPerSec, GpuRoofs, Precision};
 use crate::table::{MAX_ROWS_BYTES, json_that_is_no};
 
-/// What ceilings belong to: another GPU, driver or ridgepoint may have others.
+/// The key of ceilings: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// The device's name.
@@ -43,11 +43,11 @@ pub enum StoreError {
     /// The file could not be read or written.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// On which file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The file holds something else.
@@ -55,7 +55,7 @@ pub enum StoreError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         error: String,
     },
     /// A figure that no measurement gives.
@@ -65,7 +65,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Which.
         figure: String,
-        /// What it holds.
+        /// The value that it holds.
         value: f64,
     },
     /// The ceilings are another device's.
@@ -73,7 +73,7 @@ pub enum StoreError {
     OtherDevice {
         /// The file.
         path: PathBuf,
-        /// What it is of, and what is wanted.
+        /// The difference between what it is of and what is wanted.
         difference: String,
     },
 }

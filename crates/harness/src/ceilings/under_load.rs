@@ -31,7 +31,7 @@ const STREAMS: [(Stream, Quantity, u64, f64, Quantity); 3] = {
     ]
 };
 
-/// What a stream reaches with so many bytes in flight.
+/// The rate of a stream with so many bytes in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnderLoad {

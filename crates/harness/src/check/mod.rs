@@ -123,14 +123,14 @@ impl From<String> for Wrong {
     }
 }
 
-/// What became of a kernel.
+/// The result of a kernel's checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The kernel's name.
     pub kernel: &'static str,
     /// How often it ran.
     pub runs: usize,
-    /// What was found, each once, with the first size and schedule that show it.
+    /// Findings, each once, with the first size and schedule that show it.
     pub findings: BTreeMap<String, String>,
     /// The kinds of the emulator's findings among them.
     pub kinds: BTreeSet<Kind>,

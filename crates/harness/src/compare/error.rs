@@ -17,7 +17,7 @@ pub enum TableError {
     /// It cannot be read or written.
     #[error("cannot {action} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub enum TableError {
     Json {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         error: String,
     },
     /// Its first bytes are not those of text in UTF-8.
@@ -144,9 +144,9 @@ pub enum TableError {
         row: usize,
         /// The column.
         column: String,
-        /// What it holds.
+        /// Its text.
         cell: String,
-        /// What it may hold.
+        /// The values that it may hold.
         wanted: &'static str,
     },
     /// Its columns are others than those of the file before.

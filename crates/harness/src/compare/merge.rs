@@ -18,7 +18,7 @@ pub struct Merge {
     header: StringRecord,
 }
 
-/// What becomes of cells that a file has no column for.
+/// The treatment of cells that a file has no column for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lacking {
     /// Files of an earlier format lack columns of results, whose cells are empty; another column that one file lacks is an
@@ -44,11 +44,11 @@ pub struct MergeOutput<'a> {
     pub path: PathBuf,
     /// The format.
     pub format: Format,
-    /// What is written to.
+    /// The place to write to.
     pub writer: Box<dyn Write + 'a>,
 }
 
-/// What came of it.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
@@ -189,7 +189,7 @@ struct Sink<'a> {
     path: PathBuf,
     format: Format,
     writer: BufWriter<Box<dyn Write + 'a>>,
-    /// What JSON begins with.
+    /// The beginning of JSON.
     head: String,
     rows: usize,
 }

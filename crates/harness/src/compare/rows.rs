@@ -51,7 +51,7 @@ enum Source {
     Json(vec::IntoIter<Box<RawValue>>),
 }
 
-/// What comes next.
+/// The next step of reading.
 enum Step {
     Row(Cells),
     /// A last row that is not whole.
@@ -183,7 +183,7 @@ impl Rows {
         &self.header
     }
 
-    /// What the file says of the runs that its rows are of, as JSON.
+    /// Returns the facts of the runs that the rows are of, as JSON.
     pub(crate) fn runs(&self) -> &[Box<RawValue>] {
         &self.runs
     }
@@ -403,7 +403,7 @@ fn named_once(header: &StringRecord, path: &Path) -> Result<(), TableError> {
     Ok(())
 }
 
-/// What ridgepoint writes as JSON, or merges.
+/// JSON of ridgepoint's rows, or of merged ones.
 #[derive(Default, Deserialize)]
 struct Document {
     run: Option<Box<RawValue>>,

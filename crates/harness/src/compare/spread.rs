@@ -8,7 +8,7 @@ use super::Table;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Spread {
-    /// What the launch was.
+    /// The launch.
     pub launch: String,
     /// The shortest of the GPUs' median times.
     pub fastest_ms: f64,

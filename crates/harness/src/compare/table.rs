@@ -48,11 +48,11 @@ pub(super) struct Run {
     /// The samples, where the row keeps them.
     pub(super) samples_ms: Vec<f64>,
     pub(super) clock_mhz: Option<f64>,
-    /// What the emulator has counted, where it ran the launch: its time is the host's.
+    /// The emulator's counts, where it ran the launch: its time is the host's.
     pub(super) counts: Option<Counts>,
 }
 
-/// What the emulator has counted of a launch: the same in each run.
+/// The emulator's counts of a launch: the same in each run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counts {
     pub(super) instructions: f64,
@@ -100,7 +100,7 @@ impl Table {
         }
     }
 
-    /// What tells the rows' launches apart, in order: [`Change::key`](super::Change::key).
+    /// Returns the keys that tell the rows' launches apart, in order: [`Change::key`](super::Change::key).
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| row.key.as_str())
     }
@@ -217,7 +217,7 @@ impl Columns {
         })
     }
 
-    /// What the emulator has counted of its own launch: beside a GPU's time stand counts of another device.
+    /// Returns the emulator's counts of its own launch: beside a GPU's time stand counts of another device.
     fn counts(&self, row: &StringRecord) -> Option<Counts> {
         let count = |place: usize| row[place].parse().ok();
         let [instructions, sectors, conflicts] = self.counts?;

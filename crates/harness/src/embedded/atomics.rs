@@ -6,7 +6,7 @@ use super::values::{Output, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// What is added: neither 0 nor 1, which have instructions of their own.
+/// The addend: neither 0 nor 1, which have instructions of their own.
 const VALUE: u32 = 3;
 
 /// All threads have the same counter.

@@ -14,7 +14,7 @@ use crate::workload::{Axis, Case, Point, PointError, Workload};
 /// steps in each of at most `passes` passes. Beside cycles and nanoseconds it counts the bytes per second that are read.
 pub(crate) struct ChaseWhileRead;
 
-/// What a launch works on.
+/// Arrays of a launch.
 struct Arrays {
     chased: Chased,
     x: DeviceBuffer<Words>,

@@ -11,7 +11,7 @@ use crate::workload::{Axis, Case, Point, PointError, Workload};
 /// block takes the chunk of the block that is `shift` further on.
 pub(crate) struct Again;
 
-/// What a block of so many threads reads at a time: vectors.
+/// Returns the vectors that a block of so many threads reads at a time.
 pub(crate) fn step(block: u32) -> usize {
     UNROLL * block as usize
 }

@@ -1,4 +1,4 @@
-//! What devices that share a vector do, each by itself: it sends to its own words, or finds all of them there.
+//! Kernels of devices that share a vector, each by itself: it sends to its own words, or finds all of them there.
 
 use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
 use kernels_gpu::gemv;

@@ -51,7 +51,7 @@ type Arguments<'a, S> = <S as Signature>::Arguments<'a>;
 trait Function: Fn(f64) -> f64 + Copy + Send + Sync + 'static {}
 impl<F: Fn(f64) -> f64 + Copy + Send + Sync + 'static> Function for F {}
 
-/// What a function of the device's should be.
+/// A reference for a function of the device's.
 trait Reference: Fn(f64) -> Expected + Copy + Send + Sync + 'static {}
 impl<F: Fn(f64) -> Expected + Copy + Send + Sync + 'static> Reference for F {}
 

@@ -7,7 +7,7 @@ use super::values::{Output, check_same};
 use crate::driver::LaunchConfig;
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// What the lanes of `n` threads' warps do in each of so many `steps`.
+/// An operation of the lanes of `n` threads' warps in each of so many `steps`.
 #[derive(Clone, Copy)]
 pub(crate) enum Exchange {
     /// They take their neighbour's value.
@@ -64,7 +64,7 @@ pub(crate) fn lines(steps: u64) -> u32 {
 }
 
 impl Exchange {
-    /// What a thread has after so many steps.
+    /// Returns a thread's value after so many steps.
     fn expected(self, thread: u32, steps: u32) -> u32 {
         match self {
             Exchange::Shuffle => {

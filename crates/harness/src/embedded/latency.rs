@@ -1,4 +1,5 @@
-//! What waits for what came before: a chase through a random cycle, barriers of a grid and of a block, and the clocks.
+//! Chains in which each step waits for the one before: a chase through a random cycle, barriers of a grid and of a
+//! block, and the clocks.
 
 use cuda_std::launch::Signature;
 use kernels_gpu::ceilings::WARP;

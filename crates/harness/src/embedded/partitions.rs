@@ -10,7 +10,7 @@ use crate::workload::{Axis, Case, Point, PointError, Workload};
 /// The lines of so many `blocks`. Beside cycles and nanoseconds it counts the cycles of each load, block by block.
 pub(crate) struct Lines;
 
-/// What a launch works on.
+/// Arrays of a launch.
 struct Arrays {
     words: DeviceBuffer<u32>,
     cycles: Output<u32>,

@@ -85,7 +85,7 @@ pub(crate) fn sum_of_words(words: &[u32]) -> u32 {
     words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
 }
 
-/// What comes of each part of `0..n`, a part for each core of the host.
+/// Computes each part of `0..n`, a part for each core of the host.
 pub(crate) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let cores = crate::driver::cores();
     let size = n.div_ceil(cores);

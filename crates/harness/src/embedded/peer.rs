@@ -8,7 +8,7 @@ use super::values::check_same;
 use crate::driver::LaunchConfig;
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// What is added: neither 0 nor 1, which have instructions of their own.
+/// The addend: neither 0 nor 1, which have instructions of their own.
 pub(crate) const VALUE: u32 = 3;
 /// All threads have the same counter.
 pub(crate) const TOGETHER: u32 = 0;
@@ -25,7 +25,7 @@ pub(super) fn listed() -> Listed {
     Listed::checked(&Additions, [points])
 }
 
-/// What each of so many counters comes to.
+/// Returns the value of each of so many counters.
 pub(crate) fn expected(threads: usize, counters: usize, steps: u32, launches: u32) -> u32 {
     let each = (threads / counters) as u32;
     let additions = each.wrapping_mul(steps).wrapping_mul(launches);

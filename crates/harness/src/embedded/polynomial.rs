@@ -175,7 +175,7 @@ fn padding(elements: usize, [vector, ilp]: [u32; 2], threads: usize) -> usize {
     (last.min(threads) * ilp as usize - last) * vector as usize
 }
 
-/// What a launch does beside: of numbers that are padding all but the last multiply-add or addition, which is that of
+/// Returns a launch's overhead: of numbers that are padding all but the last multiply-add or addition, which is that of
 /// the store, and the additions of 0 in the multiply-adds that are the power sum's multiplications of f16x2.
 fn overhead(form: Form, precision: Precision, k: u32, [n, padding]: [usize; 2]) -> Work {
     let steps = |numbers: usize, count: u32| numbers as f64 * f64::from(count);
@@ -229,7 +229,7 @@ fn sum_of_powers(x: f64, k: u32) -> f64 {
     x * (k * x.ln()).exp_m1() / (x - 1.0)
 }
 
-/// What there are kernels for.
+/// Types that there are kernels for.
 const TYPES: [Precision; 3] = [Precision::F32, Precision::F64, Precision::F16x2];
 
 /// Numbers after which varied ones begin again.

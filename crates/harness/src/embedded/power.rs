@@ -1,4 +1,4 @@
-//! What power iteration needs beside the product and the norm, and the counter of launches.
+//! Kernels that power iteration needs beside the product and the norm, and the counter of launches.
 
 use kernels_gpu::counter::{self, count};
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};

@@ -30,13 +30,13 @@ pub struct Listed {
     pub workload: &'static dyn Workload,
     /// Another name that every command takes for it.
     pub alias: Option<&'static str>,
-    /// What it is good for beside being named and checked.
+    /// Uses beside being named and checked.
     pub uses: &'static [Use],
     /// The points at which its kernels are checked, unless another's are of the same kernels.
     pub(crate) checks: Vec<Checked>,
 }
 
-/// What a workload is good for.
+/// A use of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// A sweep that names none takes it.
@@ -163,7 +163,7 @@ fn polynomials() -> Vec<Listed> {
     ]
 }
 
-/// What measures arithmetic, caches, latencies and barriers.
+/// Returns the workloads that measure arithmetic, caches, latencies and barriers.
 fn ceilings() -> Vec<Listed> {
     /// Threads per block.
     const BLOCK: u32 = 128;

@@ -54,7 +54,7 @@ impl Stream {
 /// Vectors of a thread that are under way at once.
 pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
 
-/// What x or z is multiplied by.
+/// The factor of x or z.
 const FACTOR: f32 = 0.75;
 
 impl Kind {
@@ -295,8 +295,8 @@ fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
         .overhead(beside_norm(vectors, ilp, config))
 }
 
-/// What the norm's launch does beside the squares: those of vectors that are not there, and the sums of each thread's
-/// squares in f32 and of the block's in f64.
+/// Returns the work of the norm's launch beside the squares: that of vectors that are not there, and the sums of each
+/// thread's squares in f32 and of the block's in f64.
 fn beside_norm(vectors: usize, ilp: u32, config: LaunchConfig) -> Work {
     let (block, ilp) = (config.block_threads() as usize, ilp as usize);
     let blocks = config.grid[0] as usize;
@@ -340,7 +340,7 @@ fn element(kind: Kind, i: usize, n: usize) -> f32 {
     kind.of(pattern(i), pattern(i + first_of_z(n)))
 }
 
-/// What the words of the output add up to.
+/// Returns the sum of the output's words.
 fn expected(kind: Kind, n: usize) -> u32 {
     static KNOWN: Mutex<BTreeMap<(Kind, usize), u32>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What kernels are given, and how what they wrote is compared.
+//! Values that kernels are given, and the comparison of what they wrote.
 
 use bytemuck::bytes_of;
 use cuda_std::launch::{Slice, SliceMut};
@@ -53,7 +53,7 @@ impl<T: DeviceValue> Output<T> {
         self.len
     }
 
-    /// What the kernel wrote, for another one.
+    /// Returns what the kernel wrote, for another one.
     pub(super) fn slice(&self) -> Slice<'_, T> {
         self.buffer.slice(..self.len)
     }
@@ -73,7 +73,7 @@ impl<T: DeviceValue> Output<T> {
         }
     }
 
-    /// What the kernel wrote: every element, and nothing behind them.
+    /// Reads what the kernel wrote: every element, and nothing behind them.
     pub(super) fn values(&self) -> Result<Vec<T>, PointError> {
         let (len, values) = (self.len, self.contents()?);
         match values.iter().position(|value| !is_written(value)) {
@@ -141,7 +141,7 @@ impl<T: Real> Given<T> {
     }
 }
 
-/// What a number should be, and by how much it may differ.
+/// The value that a number should have, and by how much it may differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
     pub(super) value: f64,

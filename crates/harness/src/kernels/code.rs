@@ -174,8 +174,8 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
     Ok(section(&String::from_utf8_lossy(&listing.stdout), name))
 }
 
-/// What the kernels of the newest embedded architecture need where none takes more than `registers`
-/// registers per thread, as `ptxas` says here and now.
+/// Returns the needs of the newest embedded architecture's kernels where none takes more than `registers` registers per
+/// thread, as `ptxas` says here and now.
 ///
 /// # Errors
 /// [`KernelsError::NotEmbedded`]: there is no PTX; [`KernelsError::NoTool`]: `ptxas` is not installed;
@@ -188,7 +188,7 @@ pub(crate) fn report_with_max_registers(
     report(arch, ptx, Some(registers))
 }
 
-/// What the kernels of the PTX need, as `ptxas` says here and now.
+/// Returns the needs of the PTX's kernels, as `ptxas` says here and now.
 pub(super) fn report(
     arch: u32,
     ptx: &str,
@@ -199,7 +199,7 @@ pub(super) fn report(
     report_for(known, &target, ptx, max_registers)
 }
 
-/// What the kernels of any PTX need on a GPU that runs it, as `ptxas` says here and now; code for one
+/// Returns the needs of the kernels of any PTX on a GPU that runs it, as `ptxas` says here and now; code for one
 /// architecture alone is reported for that.
 ///
 /// # Errors
@@ -266,7 +266,7 @@ fn report_for(
     Ok(Report::parse(arch, ptx, &String::from_utf8_lossy(&said)))
 }
 
-/// What tells `ptxas` the architecture: as the PTX says, whose suffix the number lacks.
+/// Returns the option of `ptxas` for the architecture: as the PTX says, whose suffix the number lacks.
 fn assembled_for(arch: u32, ptx: &str) -> String {
     match target_of(ptx) {
         Some(target) => format!("-arch={target}"),

@@ -49,7 +49,7 @@ pub enum KernelsError {
     Report {
         /// The architecture.
         arch: u32,
-        /// What is wrong with it.
+        /// The reason.
         error: String,
     },
 
@@ -62,18 +62,18 @@ pub enum KernelsError {
     Tool {
         /// The program.
         tool: PathBuf,
-        /// What it said.
+        /// Its message.
         message: String,
     },
 
     /// A temporary file could not be used.
     #[error("cannot disassemble: {action} {}: {error}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// On what.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
 }

@@ -14,13 +14,13 @@ pub use error::KernelsError;
 
 use crate::driver::Embedded;
 
-/// What one kernel needs on one architecture.
+/// A kernel's needs on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct KernelRecord {
     /// The architecture: 90 for `sm_90`.
     pub arch: u32,
-    /// What it needs, and its occupancy.
+    /// Its needs, and its occupancy.
     #[serde(flatten)]
     pub resources: KernelResources,
 }
@@ -110,8 +110,7 @@ fn embedded_or_made(
     }
 }
 
-/// What the kernels need on the newest architecture that there is a report of. `None` where
-/// there is no report.
+/// Returns the kernels' needs on the newest architecture that has a report. `None` where there is no report.
 pub fn newest_report(ptx: &[Embedded<'_>]) -> Option<Report> {
     let newest_first = ptx.iter().rev();
     newest_first

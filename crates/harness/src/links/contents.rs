@@ -1,4 +1,4 @@
-//! What is sent, and how what came is compared with it.
+//! The contents of transfers, and their comparison with what came.
 
 use cuda_std::launch::Slice;
 use kernels_gpu::ceilings::stream::{Vector, pattern_vector};
@@ -56,7 +56,7 @@ impl Contents {
         patterned(device, 0, number * APART + self.vectors)
     }
 
-    /// What a device sends.
+    /// Returns the part that a device sends.
     pub(super) fn part<'b>(
         &self,
         source: &'b DeviceBuffer<Vector>,

@@ -96,7 +96,7 @@ impl<'d> Links<'d> {
         Ok(Outcome::of(measured, self.plan.bytes, by, way))
     }
 
-    /// What copies without a kernel.
+    /// Returns the name of what copies without a kernel.
     pub(super) fn engine(&self, number: usize) -> &'static str {
         match self.devices[number].device.properties().is_emulated() {
             true => "the host's copy",

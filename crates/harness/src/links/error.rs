@@ -22,7 +22,7 @@ pub enum LinkError {
         what: &'static str,
         /// How much was asked for.
         actual: u64,
-        /// What is possible.
+        /// The possible amounts.
         expected: &'static str,
     },
     /// The host has too little memory for what is copied.
@@ -38,7 +38,7 @@ pub enum LinkError {
     Wrong {
         /// The row.
         what: String,
-        /// What came, and what was sent.
+        /// The difference between what came and what was sent.
         reason: String,
     },
     /// The driver's error.
@@ -47,7 +47,7 @@ pub enum LinkError {
 }
 
 impl LinkError {
-    /// What came wrong, of a row that is named later.
+    /// Returns the error of wrong data, of a row that is named later.
     pub(super) fn wrong(reason: String) -> LinkError {
         let what = String::new();
         LinkError::Wrong { what, reason }
@@ -74,7 +74,7 @@ pub enum LinksFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The file holds something else.
@@ -82,7 +82,7 @@ pub enum LinksFileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         error: String,
     },
     /// No row is a roof of the device.

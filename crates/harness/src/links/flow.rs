@@ -29,7 +29,8 @@ impl Measured {
     }
 }
 
-/// What flows reach together, each with `amount` for a transfer: the sum of their rates by their own events, as nvbandwidth defines it.
+/// Returns the rate that flows reach together, each with `amount` for a transfer: the sum of their rates by their own events, as
+/// nvbandwidth defines it.
 pub(super) fn rate(
     flows: &mut [Flow<'_, '_>],
     plan: &LinkPlan,

@@ -8,7 +8,7 @@ use super::{End, HostMemory, LinkError, LinkRow, Links, Outcome};
 use crate::driver::{Device, DeviceBuffer, DriverError, Pending, Pinned, Stream};
 use crate::measure::Interval;
 
-/// What no sender sends.
+/// A vector that no sender sends.
 const POISON: Vector = [f32::from_bits(u32::MAX); 4];
 
 impl HostMemory {

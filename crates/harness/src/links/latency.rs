@@ -1,4 +1,4 @@
-//! What a load from another device's memory takes.
+//! The latency of a load from another device's memory.
 
 use kernels_gpu::ceilings::chase::chase;
 

@@ -1,4 +1,4 @@
-//! What the links between devices, and between a device and the host, do at most: copies one way and both ways at once,
+//! Ceilings of the links between devices, and between a device and the host: copies one way and both ways at once,
 //! kernels that read and write another device's memory, the latency of such a load, and additions there.
 //!
 //! Copies are timed as NVIDIA's nvbandwidth does: so many in a row between two events, warmed up, the median of several such loops; both
@@ -31,7 +31,7 @@ use row::Outcome;
 /// A device, and what rows call it: `cuda:0`, `cpu:1`.
 #[derive(Debug)]
 pub struct LinkDevice {
-    /// What rows call it.
+    /// Name in rows.
     pub name: String,
     /// The device, with the PTX of the embedded kernels.
     pub device: Device,
@@ -49,7 +49,7 @@ pub enum End {
 /// A row that is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is measured.
+    /// The quantity to measure.
     pub quantity: LinkQuantity,
     /// Where data come from. What is measured both ways comes from both.
     pub from: End,

@@ -8,7 +8,7 @@ use crate::ceilings::Unit;
 /// Each quantity with its name in tables and files, its unit, and whether data go both ways at once.
 macro_rules! quantities {
     ($($(#[$doc:meta])* $name:ident, $text:literal, $unit:ident, $both:literal;)*) => {
-        /// What is measured of a link.
+        /// A measured quantity of a link.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum LinkQuantity {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
@@ -57,17 +57,17 @@ quantities! {
     AddApart, "atomic adds, spread", OpsPerSec, false;
 }
 
-/// What was measured of a link.
+/// A measurement of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinkRow {
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: LinkQuantity,
     /// Where data came from: `host`, or a device such as `cuda:0`.
     pub from: String,
     /// Where they went.
     pub to: String,
-    /// What was reached, in the median. `None` where `note` says why not.
+    /// Value reached, in the median. `None` where `note` says why not.
     pub value: Option<f64>,
     /// The unit of the value.
     pub unit: Unit,
@@ -77,7 +77,7 @@ pub struct LinkRow {
     pub samples: usize,
     /// Bytes of a transfer in one direction, of the cycle of loads, or of the counters.
     pub bytes: u64,
-    /// What moved them.
+    /// The engine or kernel that moved them.
     pub by: String,
     /// By which way: [`LinkRow::PEER`], [`LinkRow::STAGED`] or [`LinkRow::PAGE_LOCKED`].
     pub way: String,
@@ -102,7 +102,7 @@ impl LinkRow {
     pub const PAGE_LOCKED: &'static str = "page-locked";
 }
 
-/// What came of a row.
+/// The outcome of a row.
 pub(super) struct Outcome {
     pub(super) measured: Option<Measured>,
     pub(super) bytes: u64,

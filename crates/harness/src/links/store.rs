@@ -7,7 +7,7 @@ use crate::driver::read_whole;
 use crate::model::BytesPerSec;
 use crate::table::{MAX_ROWS_BYTES, json_that_is_no};
 
-/// What a link gives to kernels at most: a roof beside that of memory.
+/// The most that a link gives to kernels: a roof beside that of memory.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkRoof {

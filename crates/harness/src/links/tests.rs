@@ -61,7 +61,7 @@ fn every_pair_has_every_row() {
     }
 }
 
-/// What is said of a copy that leaves out one vector.
+/// Returns the message on a copy that leaves out one vector.
 fn without_one(devices: &[LinkDevice], bytes: u64, left_out: usize) -> String {
     let mut links = Links::new(devices, plan(bytes)).expect("links");
     let vectors = links.plan.vectors();

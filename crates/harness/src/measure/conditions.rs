@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::driver::DeviceProperties;
 
-/// What the management library says at one moment.
+/// The management library's values at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Conditions {
@@ -18,7 +18,7 @@ pub struct Conditions {
     pub power_watts: Option<f64>,
     /// Temperature of the chip, degrees Celsius.
     pub temperature: Option<u32>,
-    /// What holds the clock down. Empty where nothing does or it is not known.
+    /// Reasons that hold the clock down. Empty where nothing does or it is not known.
     pub throttled_by: Vec<String>,
     /// Processes that have the GPU open, this one among them. `None` where they are not known: some
     /// containers hide all of them.

@@ -1,4 +1,4 @@
-//! What a GPU's hardware counts of a launch.
+//! A GPU's hardware counts of a launch.
 
 use crate::driver::{Counters, Device, DriverError};
 use crate::model::Precision;
@@ -48,7 +48,7 @@ const KINDS: [Kind; 9] = [
     kind("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", "measured_multiply_f16x2", F16, 2.0),
 ];
 
-/// What the hardware has counted of a launch.
+/// The hardware's counts of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Bytes that memory gave and took.
@@ -99,7 +99,7 @@ impl HardwareCounters {
         Ok(HardwareCounters(Counters::new(device, &metrics())?))
     }
 
-    /// What is counted while `launch` launches and waits; `prepare` comes before it, each time.
+    /// Counts while `launch` launches and waits; `prepare` comes before it, each time.
     ///
     /// # Errors
     /// As [`Counters::measure`].
@@ -112,7 +112,7 @@ impl HardwareCounters {
     }
 }
 
-/// What is asked for. [`measured`] takes the values in this order.
+/// Returns the metrics to ask for. [`measured`] takes the values in this order.
 fn metrics() -> Vec<&'static str> {
     let kinds = KINDS.iter().map(|kind| kind.metric);
     DRAM_BYTES

@@ -14,7 +14,7 @@ use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, S
 
 /// Launches shorter than this are timed in batches.
 const SHORT_MS: f64 = 0.02;
-/// What a batch of them comes to.
+/// The time of a batch of them.
 const BATCH_MS: f64 = 0.1;
 const MAX_IN_BATCH: f64 = 100.0;
 
@@ -27,10 +27,10 @@ const WARM_UP: Duration = Duration::from_millis(10);
 /// counts them may be updated once a microsecond only.
 const MIN_NS: u64 = 20_000;
 
-/// What the caches hold when a launch begins.
+/// Contents of the caches when a launch begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheState {
-    /// What the launch before has left there.
+    /// The data that the launch before has left there.
     Warm,
     /// Other data: as much as twice the level 2 cache was written since.
     Cold,
@@ -87,7 +87,7 @@ pub struct Samples {
     pub clock_hz: Vec<Option<f64>>,
     /// Launches of a sample: its time is their mean.
     pub batch: u32,
-    /// What the management library said while they ran.
+    /// The management library's values while they ran.
     pub conditions: Conditions,
 }
 
@@ -185,13 +185,13 @@ impl<'d> Sampler<'d> {
     /// a sample begins and its time is the kernels', without the host's.
     ///
     /// # Safety
-    /// What `launch` puts into the stream keeps its contracts, as for
-    /// [`Prepared::launch`](crate::driver::Prepared::launch), until this function has returned: by then
-    /// the stream is synchronised.
+    /// The work that `launch` puts into the stream keeps its contracts, as for
+    /// [`Prepared::launch`](crate::driver::Prepared::launch), until this function has returned: by then the stream is
+    /// synchronised.
     ///
     /// # Errors
-    /// What `launch` returns; [`DriverError::Capturing`]: this thread captures a stream; as
-    /// [`Stream::synchronize`], where a kernel has failed.
+    /// Errors of `launch`; [`DriverError::Capturing`]: this thread captures a stream; as [`Stream::synchronize`], where
+    /// a kernel has failed.
     pub unsafe fn sample(
         &mut self,
         launch: &mut Enqueue<'_>,
@@ -208,14 +208,14 @@ impl<'d> Sampler<'d> {
         samples
     }
 
-    /// What the hardware counts of one launch, with caches as for samples.
+    /// Returns the hardware's counts of one launch, with caches as for samples.
     ///
     /// # Safety
     /// As for [`Sampler::sample`].
     ///
     /// # Errors
-    /// What `launch` returns; [`DriverError::Counters`]: the counters cannot be read; as
-    /// [`Stream::synchronize`], where a kernel has failed.
+    /// Errors of `launch`; [`DriverError::Counters`]: the counters cannot be read; as [`Stream::synchronize`], where a
+    /// kernel has failed.
     pub unsafe fn count(
         &mut self,
         counters: &mut HardwareCounters,

@@ -1,4 +1,4 @@
-//! What a set of samples says.
+//! Statistics of a set of samples.
 
 use serde::Serialize;
 

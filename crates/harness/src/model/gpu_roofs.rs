@@ -17,7 +17,7 @@ pub struct GpuRoofs {
     caches: Vec<(&'static str, BytesPerSec)>,
 }
 
-/// What roofs allow a launch at most. It was computed, and nothing of it was measured.
+/// The rate that roofs allow a launch at most: computed, not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Attainable {
@@ -25,7 +25,7 @@ pub struct Attainable {
     pub intensity: FlopsPerByte,
     /// The lowest roof there.
     pub limit: Limit,
-    /// What it allows.
+    /// The rate that it allows.
     pub rate: FlopsPerSec,
     /// The least time of the launch.
     pub seconds: f64,
@@ -92,8 +92,8 @@ impl GpuRoofs {
         }
     }
 
-    /// What the GPU allows a launch that does all of `done`, and `useful` among it: its time is that of everything,
-    /// and its rate that of the useful operations alone. `None` where it moves or computes nothing useful.
+    /// Returns what the GPU allows a launch that does all of `done`, and `useful` among it: its time is that of
+    /// everything, and its rate that of the useful operations alone. `None` where it moves or computes nothing useful.
     pub fn attainable(&self, done: &Work, useful: &Work) -> Option<Attainable> {
         let [bytes, flops] = [done.bytes()?, useful.flops().filter(|it| *it > 0.0)?];
         let times = [self.time(done)?, self.time(useful)?];

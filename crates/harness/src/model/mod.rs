@@ -25,9 +25,9 @@ pub use work::{Operation, Work};
 /// A GPU, as far as its roofs depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gpu {
-    /// What the driver calls it.
+    /// Name, as the driver gives it.
     pub name: String,
-    /// What its multiprocessors can do.
+    /// Compute capability of its multiprocessors.
     pub capability: ComputeCapability,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,

@@ -21,9 +21,9 @@ pub struct OccupancyRow {
     pub active_warps: u32,
     /// The most warps that a multiprocessor holds of any kernel.
     pub max_warps: u32,
-    /// What keeps more blocks out, of `warps blocks registers shared_memory`.
+    /// Resources that keep more blocks out, of `warps blocks registers shared_memory`.
     pub limited_by: Vec<&'static str>,
-    /// What one more block would take, where fewer registers or less shared memory makes room.
+    /// Needs of one more block, where fewer registers or less shared memory makes room.
     pub one_more: Option<Relief>,
     /// Why no such block can run.
     pub refused: Option<String>,

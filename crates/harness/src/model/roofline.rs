@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Board, BytesPerSec, FlopsPerByte, FlopsPerSec, Gpu, Precision, TensorRoofs};
 
-/// What can hold a kernel down.
+/// A roof that can limit a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Limit {
     /// Memory bandwidth times arithmetic intensity.
@@ -56,7 +56,7 @@ pub struct Roofs {
     pub special: Option<FlopsPerSec>,
     /// Rates of tensor cores: as measured, or else as the data sheet has them.
     pub tensor: TensorRoofs,
-    /// What `percent_peak` is a percentage of.
+    /// The rate of 100 % in `percent_peak`.
     pub peak: FlopsPerSec,
 }
 

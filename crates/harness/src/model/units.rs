@@ -52,7 +52,7 @@ rates! {
     BytesPerSec in "B/s";
 }
 
-/// What a bandwidth allows at an arithmetic intensity.
+/// The rate that a bandwidth allows at an arithmetic intensity.
 impl Mul<BytesPerSec> for FlopsPerByte {
     type Output = FlopsPerSec;
 

@@ -1,11 +1,11 @@
-//! What holds a launch back, and what to try: the verdict and the advice of a row, in all words but those around
-//! them (`report/terminal.rs`, `report/html.rs`).
+//! The verdict and the advice of a row: what holds a launch back, and what to try, in all words but those around them
+//! (`report/terminal.rs`, `report/html.rs`).
 
 use serde::Serialize;
 
 use super::Limit;
 
-/// What a launch waits for.
+/// The bound of a launch: what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
@@ -53,7 +53,7 @@ const BUSY: f64 = 0.75;
 const FULL: f64 = 0.9;
 
 impl Situation {
-    /// What the launch waits for.
+    /// Returns what the launch waits for.
     pub fn bound(&self) -> Bound {
         let busier = self.bandwidth_share.max(self.compute_share);
         if busier < BUSY {

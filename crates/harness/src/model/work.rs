@@ -1,10 +1,10 @@
-//! What a launch moves and computes, and the rate that roofs allow it.
+//! Bytes and operations of a launch, and the rate that roofs allow it.
 
 use itertools::Itertools;
 
 use super::{FlopsPerByte, FlopsPerSec, Limit, Precision, Roofs, TensorType};
 
-/// What an instruction does.
+/// A kind of instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A multiply and an add, rounded once: two operations.

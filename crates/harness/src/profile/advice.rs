@@ -1,4 +1,4 @@
-//! What costs more than it must, with the line, and what to do about it.
+//! Advice: a line that costs more than it must, and what to do about it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::{cost, lines};
 use crate::driver::count::{Class, Counted, Counts, Memory, SECTOR, Space};
 use crate::table::counted;
 
-/// What costs more than it must.
+/// A kind of avoidable cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -29,7 +29,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Advice {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// The file of the line, the source's or the PTX's.
     pub file: String,
@@ -37,9 +37,9 @@ pub struct Advice {
     pub line: u32,
     /// The share of the kernel's cost that it is, 0 to 1.
     pub share: f64,
-    /// What the line does.
+    /// Description of what the line does.
     pub finding: String,
-    /// What to do.
+    /// Description of what to do.
     pub remedy: String,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Advice {
     }
 }
 
-/// What is less than this share of the cost is not worth a sentence.
+/// The least share of the cost that is worth a sentence.
 const MIN_SHARE: f64 = 0.01;
 
 /// The most expensive first.
@@ -153,7 +153,7 @@ impl<'c> Group<'c> {
         self.cycles += cycles;
     }
 
-    /// What it does, and what to do; none where that is not enough to speak of.
+    /// Describes what it does and what to do; none where that is not enough to speak of.
     fn told(&self, kind: Kind, launches: u64) -> Option<(String, String)> {
         match kind {
             Kind::Uncoalesced => self.uncoalesced(),

@@ -1,4 +1,4 @@
-//! What a workload says of its bytes and operations, beside what was counted.
+//! A workload's own figures of its bytes and operations, beside the counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Formula {
     pub overhead_bytes: f64,
 }
 
-/// What was counted of launches, as far as a formula is compared with it.
+/// Counts of launches, as far as a formula is compared with them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Amounts {
     pub(crate) flop: f64,

@@ -16,7 +16,7 @@ pub struct Line {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// What is written there, where the file is here.
+    /// Text of the line, where the file is here.
     pub text: Option<String>,
     /// Its share of the kernel's cost, 0 to 1: of issue slots, sectors and wavefronts.
     pub share: f64,
@@ -34,7 +34,7 @@ pub struct Instruction {
     pub line: u32,
     /// As it is written.
     pub text: String,
-    /// What it does.
+    /// Its class.
     pub class: String,
     /// Bytes from one lane's access to the next one's, where all of them are that far apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a kernel did, told to people: totals, lines with their counts, and advice.
+//! Profile of a kernel for people: totals, lines with their counts, and advice.
 //!
 //! [`Counts`] are the emulator's, exact and one for each instruction of the
 //! PTX. Here they are added up by class and by source line, placed under a GPU's roofs, and searched for
@@ -31,12 +31,12 @@ pub use totals::{BufferRow, ClassRow, SpaceRow, Totals};
 pub use verdict::Verdict;
 pub(crate) use verdict::operations;
 
-/// What launches of a kernel did.
+/// A profile of a kernel's launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// The kernel.
     pub kernel: String,
-    /// What was launched: `horner f32 n=65536 block=256`, or `64 blocks of 256 threads`.
+    /// The launch: `horner f32 n=65536 block=256`, or `64 blocks of 256 threads`.
     pub at: String,
     /// Sums over all instructions.
     pub totals: Totals,
@@ -46,7 +46,7 @@ pub struct Profile {
     pub spaces: Vec<SpaceRow>,
     /// The buffers and variables of global memory that were reached.
     pub buffers: Vec<BufferRow>,
-    /// What the workload says of itself.
+    /// The workload's own figures.
     pub formula: Option<Formula>,
     /// The least time that a GPU needs, and what holds it there.
     pub verdict: Verdict,
@@ -55,7 +55,7 @@ pub struct Profile {
     /// Why there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_resources: Option<String>,
-    /// What to change, the most expensive first.
+    /// Advice, the most expensive first.
     pub advice: Vec<Advice>,
     /// Lines of the source, the hottest first; of PTX that names no source, its own.
     pub lines: Vec<Line>,
@@ -64,20 +64,20 @@ pub struct Profile {
     context: source::Context,
 }
 
-/// What a profile is of, beside the counts.
+/// The subject of a profile, beside the counts.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
-    /// What was launched.
+    /// The launch.
     pub at: String,
-    /// What lines of PTX belong to, for instructions without a source line: a file's name.
+    /// Name of the file that lines of PTX belong to, for instructions without a source line.
     pub ptx_file: String,
     /// The PTX, where it is a file's.
     pub ptx: Option<&'a str>,
     /// Whose roofs the kernel is placed under.
     pub gpu: &'a GpuRoofs,
-    /// What `ptxas` says of the kernel, or why it says nothing.
+    /// Needs of the kernel according to `ptxas`, or why they are not known.
     pub resources: Result<Resources, String>,
-    /// What the workload says of the launch, where there is one.
+    /// The workload's own figures of the launch, where there is one.
     pub formula: Option<Formula>,
 }
 

@@ -176,7 +176,7 @@ fn cells(sums: &Sums) -> String {
     cells.concat()
 }
 
-/// What links lead to.
+/// Returns the anchor that links lead to.
 fn anchor(index: usize, file: &str, line: u32) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
     let file: String = file.chars().map(plain).collect();

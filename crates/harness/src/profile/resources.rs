@@ -1,4 +1,4 @@
-//! What a kernel needs of a multiprocessor.
+//! A kernel's needs of a multiprocessor.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct Resources {
     /// Active warps over the most there can be, 0 to 1; none where the architecture is not known, or the
     /// block cannot run there.
     pub occupancy: Option<f64>,
-    /// What allows no more.
+    /// Resources that allow no more.
     pub limited_by: Vec<String>,
 }
 

@@ -161,7 +161,7 @@ fn buffers(rows: &[BufferRow]) -> String {
     wrapped(parts.collect())
 }
 
-/// What the workload says, for comparison.
+/// Returns the workload's own figures, for comparison.
 fn formula(of: Formula) -> String {
     let flop = of.flop.map(|it| format!("{} FLOP", number(it as u64)));
     let bytes = of.bytes.map(|it| format!("{} bytes", number(it as u64)));

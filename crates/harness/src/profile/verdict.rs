@@ -19,7 +19,7 @@ pub struct Verdict {
     pub arithmetic: Option<String>,
     /// The longer of both.
     pub least_seconds: f64,
-    /// What that is: `memory`, or the kind of arithmetic.
+    /// Its name: `memory`, or the kind of arithmetic.
     pub limit: String,
     /// The intensity from which on arithmetic is the limit.
     pub ridge_point: Option<f64>,

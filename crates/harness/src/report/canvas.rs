@@ -1,4 +1,4 @@
-//! What all charts share: formats, how a figure becomes a file, and how a count is written.
+//! Common code of all charts: formats, how a figure becomes a file, and how a count is written.
 
 use std::error::Error;
 use std::io::Write;

@@ -134,7 +134,7 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
 /// One object with all that is known; [`crate::ceilings::load`] reads it.
 ///
 /// # Errors
-/// What `output` returns ([`io::Error`]) when it is written to.
+/// Errors of `output` ([`io::Error`]) when it is written to.
 pub fn ceilings_json(ceilings: &Ceilings, mut output: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut output, ceilings)?;
     writeln!(output)

@@ -16,7 +16,7 @@ use crate::model::{GpuRoofs, Precision, Roofs, TensorType};
 use crate::sweep::{Record, by_series};
 use crate::table::listed;
 
-/// What a chart shows.
+/// A roofline chart.
 pub struct Chart<'a> {
     /// The device that made the records.
     pub device: &'a DeviceProperties,
@@ -35,7 +35,7 @@ pub struct Chart<'a> {
     pub levels: bool,
 }
 
-/// What tells a curve apart: names and values.
+/// Parts that tell a curve apart: names and values.
 type Parts = Vec<(&'static str, String)>;
 
 impl Chart<'_> {
@@ -236,7 +236,7 @@ impl Chart<'_> {
             .collect()
     }
 
-    /// What is measured and what is predicted, and what all curves have in common.
+    /// Returns what is measured and what is predicted, and what all curves have in common.
     fn heading(&self) -> [String; 2] {
         let device = &self.device.name;
         match self.predicted {
@@ -272,7 +272,7 @@ impl Chart<'_> {
         }
     }
 
-    /// What all curves have in common, but for the names of kernel and element type.
+    /// Describes what all curves have in common, but for the names of kernel and element type.
     fn conditions(&self) -> String {
         let all: Vec<Parts> = self
             .records

@@ -19,7 +19,7 @@ use crate::table::{is_of_the_clock, is_outcome, listed};
 
 const TEMPLATE: &str = include_str!("report.html");
 
-/// What the page's script draws.
+/// Data that the page's script draws.
 #[derive(Debug, Serialize)]
 pub struct HtmlReport {
     title: String,
@@ -180,7 +180,7 @@ impl HtmlReport {
     /// Writes the page.
     ///
     /// # Errors
-    /// What `output` returns ([`io::Error`]) when it is written to or flushed.
+    /// Errors of `output` ([`io::Error`]) when it is written to or flushed.
     pub fn write(&self, mut output: impl Write) -> io::Result<()> {
         // A "</script>" in the data would end them.
         let data = serde_json::to_string(self)?.replace('<', "\\u003c");

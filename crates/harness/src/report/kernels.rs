@@ -82,7 +82,7 @@ fn short(block: &BlockOccupancy) -> String {
 /// known of it.
 ///
 /// # Errors
-/// What `output` returns ([`io::Error`]) when it is written to.
+/// Errors of `output` ([`io::Error`]) when it is written to.
 pub fn kernels_rows(
     records: &[KernelRecord],
     format: Format,

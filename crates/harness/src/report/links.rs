@@ -32,7 +32,7 @@ pub fn links_table(rows: &[LinkRow], width: Width) -> String {
 
 /// The matrices as a picture: the darker a cell, the nearer it is to the greatest of its matrix.
 pub struct LinksPicture<'a> {
-    /// What was measured, at least one row.
+    /// Measured rows, at least one.
     pub rows: &'a [LinkRow],
 }
 
@@ -134,7 +134,7 @@ fn number(unit: Unit, value: f64) -> String {
     }
 }
 
-/// What is measured, and on what.
+/// Returns the heading: what is measured, and on what.
 fn heading(rows: &[LinkRow]) -> [String; 2] {
     let is_emulated = rows.iter().any(|row| row.emulated);
     let devices = devices(rows).join("; ");
@@ -166,7 +166,7 @@ fn devices(rows: &[LinkRow]) -> Vec<String> {
         .collect()
 }
 
-/// What matrices do not say: why there is no number, what went through the host, and what is one device's alone.
+/// Notes what matrices do not say: why there is no number, what went through the host, and what is one device's alone.
 fn notes(rows: &[LinkRow]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |text: String| {

@@ -10,8 +10,8 @@ use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::{OccupancyRecord, families, variant};
 use crate::table::listed;
 
-/// What a chart of an occupancy study shows: one plot for each kernel and size, marks for each number
-/// of independent operations per thread.
+/// A chart of an occupancy study: one plot for each kernel and size, marks for each number of independent operations
+/// per thread.
 pub struct OccupancyChart<'a> {
     /// The device that made the records.
     pub device: &'a DeviceProperties,

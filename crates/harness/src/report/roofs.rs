@@ -11,7 +11,7 @@ use crate::model::{BytesPerSec, FlopsPerSec, GpuRoofs, Limit, Precision, Roofs, 
 /// Roofs that are closer than this are one line on a chart.
 const CLOSE: f64 = 1.02;
 
-/// What the memory's bandwidth is called: the emulator's is not a GPU's.
+/// Returns the name of the memory's bandwidth: the emulator's is not a GPU's.
 pub(super) fn memory_name(device: &DeviceProperties) -> &'static str {
     match device.is_emulated() {
         true => "host memory copy",
@@ -19,7 +19,7 @@ pub(super) fn memory_name(device: &DeviceProperties) -> &'static str {
     }
 }
 
-/// What a bandwidth or an arithmetic rate is called.
+/// A bandwidth or an arithmetic rate with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Named<T> {
     pub(super) name: String,
@@ -168,10 +168,10 @@ pub(super) fn caches(gpu: &GpuRoofs) -> Vec<Named<BytesPerSec>> {
     caches.collect()
 }
 
-/// What is said below the title of a chart that has the roof of a link.
+/// Sentence below the title of a chart that has the roof of a link.
 pub(super) const ABOUT_LINKS: &str = " The link's roof is measured, and is of bytes that cross it.";
 
-/// What a link gives to kernels at most.
+/// Returns the most that a link gives to kernels.
 pub(super) fn of_link(link: &LinkRoof) -> Named<BytesPerSec> {
     Named {
         name: link.name.clone(),

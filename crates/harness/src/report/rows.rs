@@ -13,7 +13,7 @@ use crate::table::{self, FORMAT, Look, Width};
 pub struct RowText {
     /// The row, after all that stands before it if it is the first.
     pub text: Vec<u8>,
-    /// What ends the file if it is the last.
+    /// End of the file after the last row.
     pub tail: &'static str,
 }
 

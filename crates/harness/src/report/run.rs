@@ -1,4 +1,4 @@
-//! What is needed to repeat a run.
+//! Facts that are needed to repeat a run.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct RunFacts {
     pub began: String,
     /// The device.
     pub device: DeviceProperties,
-    /// What was the same for every row, in the object beside the fields above.
+    /// Settings that are the same for every row, in the object beside the fields above.
     #[serde(flatten)]
     pub settings: Value,
 }

@@ -12,7 +12,7 @@ use crate::model::{FlopsPerSec, Precision, TensorType};
 /// A row of a roofline's CSV, as far as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedRow {
-    /// What the rows of a curve have in common.
+    /// Values that the rows of a curve have in common.
     pub curve: String,
     /// The element type, where lanes compute.
     pub precision: Option<Precision>,
@@ -24,7 +24,7 @@ pub struct SavedRow {
     pub gflops: f64,
     /// Whether its data stay in the level 2 cache, whose roof is above the memory's.
     pub in_l2: bool,
-    /// What is said of the row; `None` does not point it out.
+    /// Note on the row; `None` does not point it out.
     pub note: Option<String>,
 }
 

@@ -13,7 +13,7 @@ use crate::table::counted;
 
 /// The exchange of a row of one device.
 const ALONE: &str = "alone";
-/// What an axis shows beyond its values, as a factor.
+/// The axis's reach beyond its values, as a factor.
 const BEYOND: f64 = 1.12;
 
 /// A row of a study on several devices, as far as it is drawn: its columns have these names.
@@ -33,7 +33,7 @@ pub struct ScalingRow {
     pub speedup: Option<f64>,
     /// Whether nothing was measured.
     pub is_predicted: bool,
-    /// What ran it, `2 x NAME`, or what it is predicted for and from, `4 x NAME, from 2 x NAME`.
+    /// Devices that ran it, `2 x NAME`, or that it is predicted for and from, `4 x NAME, from 2 x NAME`.
     pub device: String,
 }
 
@@ -153,7 +153,7 @@ impl ScalingChart<'_> {
     }
 }
 
-/// What was scaled.
+/// Returns the title: what was scaled.
 fn title(row: &ScalingRow) -> String {
     let (study, size) = match row.study.as_str() {
         "power" => ("power iteration", format!("{0} x {0}", row.size)),

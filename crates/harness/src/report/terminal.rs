@@ -13,7 +13,7 @@ use crate::sweep::{NOISY_PERCENT, Origin, PLAUSIBLE_PERCENT, Record, by_series};
 use crate::table::{self, Look, Width};
 use crate::workload::Value;
 
-/// What a point is, and what came out: of an emulated one, whose times are the host's, what was predicted.
+/// Describes a point and its result: of an emulated one, whose times are the host's, the prediction.
 pub fn point(record: &Record) -> String {
     match record.is_emulated {
         true => predicted_point(record),
@@ -201,7 +201,7 @@ fn figures(record: &Record) -> String {
     text
 }
 
-/// What the roofs are, those of the tensor cores that are used among them.
+/// Describes the roofs, those of the tensor cores that are used among them.
 pub fn roofs(
     facts: &DeviceProperties,
     roofs: &BTreeMap<Precision, Roofs>,

@@ -10,7 +10,7 @@ use super::StandaloneError;
 use super::element::{Element, integer};
 use crate::driver::{free_host_memory, read_whole};
 
-/// What a launch gives the kernel for a parameter.
+/// An argument of a launch for a parameter of the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
     /// As it was written.
@@ -37,7 +37,7 @@ pub(super) struct Buffer {
     fill: Fill,
 }
 
-/// What a buffer begins with.
+/// The first contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 enum Fill {
     /// Uninitialised: a kernel that reads it is reported.
@@ -148,7 +148,7 @@ impl Fill {
 }
 
 impl Fill {
-    /// What random numbers of the type are below.
+    /// Parses the limit that random numbers of the type are below.
     fn limit(element: Element, text: &str) -> Result<u64, String> {
         let limit = integer(text).filter(|limit| *limit > 0);
         let limit = limit.and_then(|limit| u64::try_from(limit).ok());
@@ -171,8 +171,8 @@ impl Buffer {
         (self.len.unwrap_or_default() as u64).saturating_mul(size)
     }
 
-    /// What it begins with: all bytes, or how many there are of uninitialised memory. The same each
-    /// time, and in buffers of other places another.
+    /// Returns its first contents: all bytes, or how many there are of uninitialised memory. The same each time, and in
+    /// buffers of other places another.
     pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {
         let (len, size) = (self.len.unwrap_or_default(), self.element.bytes());
         let (bytes, free) = (len.checked_mul(size), free_host_memory());
@@ -227,7 +227,7 @@ impl Buffer {
     }
 }
 
-/// What a buffer begins with.
+/// The first contents of a buffer.
 pub(super) enum Contents {
     /// So many bytes.
     Unwritten(usize),

@@ -1,4 +1,4 @@
-//! What is launched, as a command line or a launch file says it.
+//! The description of a launch, from a command line or a launch file.
 
 use std::fmt;
 use std::io;

@@ -65,7 +65,7 @@ pub enum StandaloneError {
     Ptx {
         /// The file.
         path: PathBuf,
-        /// What is not understood.
+        /// The parser's error.
         error: ptx::ParseError,
     },
     /// `ptxas` refuses a file.

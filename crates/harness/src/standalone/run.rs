@@ -19,7 +19,7 @@ pub struct Standalone {
     kernel: String,
     text: String,
     target: u32,
-    /// What findings call each argument.
+    /// Names of the arguments in findings.
     names: Vec<&'static str>,
 }
 
@@ -29,7 +29,7 @@ pub struct After {
     pub place: usize,
     /// All bytes.
     pub bytes: Vec<u8>,
-    /// What the kernel has done to them.
+    /// The kernel's change of them.
     pub change: Change,
     element: Element,
     addresses: Vec<Address>,
@@ -56,7 +56,7 @@ fn addresses(device: &Device, bytes: &[u8]) -> Vec<Address> {
     found.into_iter().map(at).collect()
 }
 
-/// What a launch has done to a buffer, as far as that can be told.
+/// The change of a buffer by a launch, as far as that can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Bytes are others than before.
@@ -178,7 +178,7 @@ impl Standalone {
         &self.launch.file
     }
 
-    /// What is in the file.
+    /// Returns the text of the file.
     pub fn text(&self) -> &str {
         &self.text
     }

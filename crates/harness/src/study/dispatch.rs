@@ -1,4 +1,4 @@
-//! What a launch costs the host, and what each barrier costs a loop.
+//! The cost of a launch for the host, and of each barrier for a loop.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
-/// What a launch takes, in the median.
+/// The times of a launch, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DispatchRow {
@@ -28,7 +28,7 @@ pub struct DispatchRow {
     pub launch_calls: f64,
     /// Waits of the host a launch, counted there.
     pub waits: f64,
-    /// What ran it.
+    /// The device that ran it.
     pub device: String,
     /// Whether every launch has run.
     pub checked: bool,

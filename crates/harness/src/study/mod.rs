@@ -30,9 +30,9 @@ pub enum StudyError {
     /// The device computed something else.
     #[error("{what}: {actual:e}, not {expected:e} to {allowed:e}")]
     Wrong {
-        /// What was compared.
+        /// The quantity that was compared.
         what: String,
-        /// What came out.
+        /// The value that came out.
         actual: f64,
         /// The reference.
         expected: f64,

@@ -40,7 +40,7 @@ impl fmt::Display for NormMode {
     }
 }
 
-/// What an iteration took, in the median.
+/// The times of an iteration, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct NormRow {
@@ -62,7 +62,7 @@ pub struct NormRow {
     pub copies: f64,
     /// Waits of the host an iteration, counted there.
     pub waits: f64,
-    /// What ran it.
+    /// The device that ran it.
     pub device: String,
     /// Whether norm and elements agreed with the float64 reference.
     pub checked: bool,
@@ -83,7 +83,7 @@ pub struct NormStudy<'d, T: Real> {
     normalize: Normalize<'d, T>,
 }
 
-/// What an iteration took, unless the measurement was ended.
+/// The time of an iteration, unless the measurement was ended.
 type Timed = Result<Option<PerIteration>, DriverError>;
 
 impl<'d, T: Real> NormStudy<'d, T> {

@@ -46,7 +46,7 @@ pub struct Rounds {
     pub iterations: u32,
 }
 
-/// What an iteration of a loop took, in the median of the rounds, in microseconds.
+/// The time of a loop's iteration, in the median of the rounds, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PerIteration {
@@ -69,8 +69,8 @@ impl Rounds {
     /// is given its number. What it puts into other streams, it also has `stream` wait for, or waits for itself.
     ///
     /// # Errors
-    /// What `iterate` returns; work may be under way then. As [`Stream::record`] and
-    /// [`Stream::synchronize`], where a kernel has failed.
+    /// Errors of `iterate`; work may be under way then. As [`Stream::record`] and [`Stream::synchronize`], where a
+    /// kernel has failed.
     pub fn run(
         self,
         stream: &Stream<'_>,

@@ -1,10 +1,10 @@
-//! What the pipeline computes of a chunk, and its input.
+//! The pipeline's computation on a chunk, and its input.
 
 use super::{Plan, StudyError};
 use crate::driver::Device;
 use crate::workload::{Chunk, Loaded, Point, PointError, Value, Workload};
 
-/// What is computed of a chunk: a workload that takes some.
+/// A computation on a chunk: a workload that takes some.
 #[derive(Clone, Copy)]
 pub struct Work {
     workload: &'static dyn Workload,

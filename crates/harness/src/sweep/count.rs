@@ -11,7 +11,7 @@ use crate::model::Work;
 use crate::profile::{Amounts, Formula, Sums};
 use crate::workload::{Bench, Case, Point, PointError};
 
-/// What was counted at the points of a plan.
+/// Counts at the points of a plan.
 pub struct Counted {
     /// The points, in the plan's order.
     pub points: Vec<CountedPoint>,
@@ -19,16 +19,16 @@ pub struct Counted {
     pub left_out: Vec<String>,
 }
 
-/// What was counted at a point.
+/// Counts at a point.
 #[non_exhaustive]
 pub struct CountedPoint {
     /// Workload and values.
     pub name: String,
     /// Blocks and threads of its launch.
     pub config: LaunchConfig,
-    /// What the workload says of its bytes and operations.
+    /// Bytes and operations, as the workload says.
     pub work: Work,
-    /// What it says that it does beside.
+    /// Overhead, as the workload says.
     pub overhead: Work,
     /// Those of each kernel that it launches.
     pub counts: Vec<Counts>,
@@ -102,7 +102,7 @@ impl Origin {
     }
 }
 
-/// What the launches of a point did, in sum.
+/// Sums over the launches of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sum {
     pub(super) flop: u64,

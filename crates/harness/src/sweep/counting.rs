@@ -251,8 +251,8 @@ impl<'d> Counting<'d> {
 }
 
 impl Known {
-    /// What the point's launch does by the law; `None` where the law is of larger launches, or of ones with other
-    /// threads.
+    /// Returns the counts of the point's launch by the law; `None` where the law is of larger launches, or of ones with
+    /// other threads.
     fn scaled(&self, point: &Point<'_>, config: LaunchConfig) -> Option<Sum> {
         let sizes = self
             .places
@@ -275,7 +275,7 @@ fn buffers(counts: &[Counts]) -> usize {
     counts.iter().map(|it| it.footprint.buffers.len()).sum()
 }
 
-/// What a point has in common with those that differ in the sizes at these places.
+/// Returns the key that a point shares with those that differ in the sizes at these places.
 fn of(point: &Point<'_>, places: &[usize]) -> String {
     let mut rest = point.clone();
     for &place in places {
@@ -365,7 +365,7 @@ ret;
         }
     }
 
-    /// What is counted in place of a GPU for a launch of `n` numbers.
+    /// Returns the counts that replace a GPU's for a launch of `n` numbers.
     fn counted(turns: fn(usize) -> usize, n: u64) -> Result<Sum, String> {
         counted_one_after_another(turns, &[n]).remove(0)
     }

@@ -1,4 +1,4 @@
-//! What a sweep visits: workloads, with a list of values for each axis.
+//! The plan of a sweep: workloads, with a list of values for each axis.
 
 use itertools::Itertools;
 
@@ -14,7 +14,7 @@ pub struct Plan<'w> {
     pub blocks: Vec<u32>,
     /// Blocks in the grid.
     pub grids: Vec<GridSize>,
-    /// What the caches hold when a launch begins.
+    /// Contents of the caches when a launch begins.
     pub caches: Vec<CacheState>,
 }
 

@@ -1,4 +1,4 @@
-//! What a GPU that need not be present would allow a sweep's launches.
+//! The prediction of a sweep's launches for a GPU that need not be present.
 
 use cuda_builder::resources::Report;
 
@@ -9,6 +9,6 @@ use crate::model::GpuRoofs;
 pub struct Prediction {
     /// The GPU and its roofs.
     pub roofs: GpuRoofs,
-    /// What `ptxas` says of the kernels, where there is a report.
+    /// The report of `ptxas` on the kernels, where there is one.
     pub report: Option<Report>,
 }

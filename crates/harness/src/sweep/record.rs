@@ -1,4 +1,4 @@
-//! What a measured point comes to.
+//! The record of a measured point.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl ColumnValue for AxisValues {
     }
 }
 
-/// What a point is compared with.
+/// The figures that a point is compared with.
 pub(super) struct Context<'a> {
     pub(super) properties: &'a DeviceProperties,
     /// The names of all workloads' axes.
@@ -104,9 +104,9 @@ pub(super) struct Context<'a> {
     pub(super) ceilings: Option<&'a Ceilings>,
     pub(super) is_checked: bool,
     pub(super) figures: Figures,
-    /// What the hardware has counted.
+    /// The hardware's counts.
     pub(super) measured: Option<Measured>,
-    /// What a GPU would allow that need not be present.
+    /// Prediction for a GPU that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
     /// Of the kernel on the GPU that ran it.
     pub(super) occupancy: Option<Theoretical>,
@@ -126,13 +126,13 @@ struct PredictedTime {
     seconds: f64,
 }
 
-/// What is known of a launch's bytes and operations, but for the hardware's.
+/// State of a launch's bytes and operations, but for the hardware's counts.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     /// Whether the workload says its operations, and its bytes.
     pub(super) says_flop: bool,
     pub(super) says_bytes: bool,
-    /// What the emulator has counted, or why it has not; `None` where it was not asked.
+    /// The emulator's counts, or why there are none; `None` where it was not asked.
     pub(super) counted: Option<Result<Sum, String>>,
 }
 
@@ -520,8 +520,8 @@ fn difference(time: &Summary, again: &Samples) -> Option<f64> {
 }
 
 impl Context<'_> {
-    /// What the predicted GPU allows what was counted, or else what the workload says. Overhead takes time, and is no
-    /// result.
+    /// Returns what the predicted GPU allows, from the counts or else from the workload's own figures. Overhead takes
+    /// time, and is no result.
     fn attainable(&self, launched: &Launched<'_>) -> Option<Attainable> {
         if self.figures.has_unknown() {
             return None;
@@ -661,7 +661,7 @@ pub(crate) struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// What tells it apart: each part's name and value; kernel and element type have no name.
+    /// Returns the parts that tell it apart, each with name and value; kernel and element type have no name.
     pub(crate) fn parts(&self) -> Vec<(&'static str, String)> {
         let mut parts = vec![("", self.kernel.to_owned())];
         parts.extend(self.dtype.map(|dtype| ("", dtype.to_owned())));

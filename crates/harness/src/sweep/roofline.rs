@@ -19,7 +19,7 @@ use crate::profile::Formula;
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
 
-/// What is the same for every point.
+/// Settings of every point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Launches before the samples, and how many samples.
@@ -141,7 +141,7 @@ struct Planned<'d> {
     point: Point<'d>,
     /// With what was counted in place of what the workload leaves out.
     case: Case<'d>,
-    /// What the workload itself says.
+    /// The workload's own figures.
     formula: Work,
 }
 
@@ -291,15 +291,15 @@ impl<'d> Sweep<'d> {
         .ok_or(SweepError::NoRuns)
     }
 
-    /// What the hardware counts. Only now is its profiler enabled, and until the next point's samples disabled again:
-    /// they are of launches beside nothing else.
+    /// Returns the hardware's counts. Only now is its profiler enabled, and until the next point's samples disabled
+    /// again: they are of launches beside nothing else.
     fn measured(&mut self, index: usize) -> Result<Measured, SweepError> {
         let Planned { point, case, .. } = &mut self.points[index];
         let mut counters = HardwareCounters::new(self.device)?;
         Ok(case.count(&mut self.sampler, &mut counters, point.cache)?)
     }
 
-    /// What the emulator counts, where it does, compared with what the workload says.
+    /// Returns the emulator's counts, where it counts, compared with the workload's own figures.
     fn counted(&mut self, index: usize) -> Result<Figures, SweepError> {
         let of = &self.points[index];
         let is_emulated = self.device.properties().is_emulated();
@@ -358,14 +358,14 @@ fn theoretical(case: &Case<'_>) -> Result<Option<Theoretical>, DriverError> {
     }))
 }
 
-/// What a check of a plan's points has found.
+/// The result of a check of a plan's points.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Points that were run.
     pub points: usize,
     /// Those of them that have no reference.
     pub without_reference: usize,
-    /// What was wrong, with the first point that shows it.
+    /// Faults, each with the first point that shows it.
     pub findings: Vec<WrongPoint>,
     /// Workloads that the device has no kernels for, and why.
     pub left_out: Vec<String>,

@@ -10,14 +10,14 @@ use crate::profile;
 /// A part of what was counted: of an instruction, of a buffer, or the launch's threads.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// What tells it apart from others of its kind.
+    /// The name that tells it apart from others of its kind.
     name: String,
     kind: Kind,
     /// FLOP, bytes or threads.
     amount: f64,
 }
 
-/// What a part is of.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Threads,
@@ -35,7 +35,7 @@ const STRAY: f64 = 0.005;
 /// The highest power: of a size cubed, times its logarithm, nothing is left to look for.
 const MAX: i32 = 4;
 
-/// What launches did, part by part; `config` is that of the first.
+/// Returns the parts of what launches did; `config` is that of the first.
 pub(super) fn parts(counts: &[Counts], config: LaunchConfig) -> Vec<Part> {
     let mut parts = vec![threads(config)];
     let mut add = |name: String, kind, amount: u64| {
@@ -119,7 +119,7 @@ pub(super) fn work(parts: &[Part]) -> Work {
     })
 }
 
-/// What is checked together.
+/// A group of parts that are checked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Threads,

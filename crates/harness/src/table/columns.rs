@@ -86,7 +86,7 @@ const fn begins(text: &str, with: &str) -> bool {
     true
 }
 
-/// What a cell may hold besides nothing.
+/// A rule for the contents of a cell that is not empty.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
     Any,

@@ -1,4 +1,4 @@
-//! What people read above the columns of files.
+//! Headings for people above the columns of files.
 
 /// A column's name for people: in words, with its unit.
 pub(crate) fn heading(name: &str) -> String {

@@ -115,7 +115,7 @@ fn reason(error: &serde_json::Error) -> String {
     printable(text).into_owned()
 }
 
-/// What the parser says of a value of another type, in a user's words.
+/// Rewords the parser's message on a value of another type for users.
 fn in_words(reason: &str) -> String {
     if let Some(field) = reason.strip_prefix("missing field ") {
         return format!("the field {} is missing", field.trim_matches('`'));
@@ -143,7 +143,7 @@ fn in_words(reason: &str) -> String {
     format!("{found} where {expected} is expected")
 }
 
-/// What the document is, as far as its outermost fields tell.
+/// Describes the document, as far as its outermost fields tell.
 fn instead(wanted: &str, text: &[u8]) -> Option<String> {
     type Fields = BTreeMap<String, IgnoredAny>;
     let fields = match serde_json::from_slice::<Fields>(text) {

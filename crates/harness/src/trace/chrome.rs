@@ -33,7 +33,7 @@ struct Document {
 /// and one for each stream of the device.
 ///
 /// # Errors
-/// What `output` returns ([`io::Error`]) when it is written to.
+/// Errors of `output` ([`io::Error`]) when it is written to.
 pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
     let threads = threads(trace);
     let mut events = names(trace, threads.len());
@@ -137,7 +137,7 @@ fn threads(trace: &Trace) -> Vec<ThreadId> {
     threads
 }
 
-/// What the rows are called.
+/// Returns the events that name the rows.
 fn names(trace: &Trace, threads: usize) -> Vec<Value> {
     let name = |kind: &str, process: u32, row: u32, name: &str| json!({"ph": "M", "name": kind, "pid": process, "tid": row, "args": {"name": name}});
     let mut names = vec![

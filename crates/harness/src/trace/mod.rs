@@ -1,4 +1,4 @@
-//! What happened when: on the host, at the driver gate, and on the device.
+//! Events with their times: on the host, at the driver gate, and on the device.
 //!
 //! The library is instrumented with `tracing`: its spans become ranges here, and with the feature
 //! `nvtx` also ranges for a profiler. Without a trace, none of that runs.
@@ -39,7 +39,7 @@ pub struct Trace {
     pub calls: Vec<Call>,
     /// The device's work, by its beginnings.
     pub spans: Vec<Span>,
-    /// What timed the device's work.
+    /// The source of the device's times.
     pub source: Source,
 }
 

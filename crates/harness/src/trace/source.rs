@@ -1,11 +1,11 @@
-//! What times the device's work.
+//! Sources of the device's times.
 
 use std::fmt;
 
 use crate::driver::DriverError;
 use crate::driver::trace::{Recorded, Session, cupti};
 
-/// What is to time a GPU's work. The emulator's is timed by the host's clock.
+/// A way of timing a GPU's work. The emulator's is timed by the host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceTimes {
     /// CUPTI where it is available, else events
@@ -17,7 +17,7 @@ pub enum DeviceTimes {
     Events,
 }
 
-/// What timed the device's work.
+/// The source of the device's times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// CUPTI's activity records.

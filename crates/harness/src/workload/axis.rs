@@ -146,7 +146,7 @@ impl Axis {
         }
     }
 
-    /// What the values are, in a few words.
+    /// Sets the help: the values in a few words.
     #[must_use]
     pub fn help(self, help: &'static str) -> Axis {
         Axis { help, ..self }
@@ -234,7 +234,7 @@ impl Axis {
         self.name
     }
 
-    /// What the values are, and which there are where these are few.
+    /// Returns the help, with the possible values where these are few.
     pub fn description(&self) -> String {
         match &self.kind {
             Kind::OneOf(possible) if !self.help.contains(':') => {

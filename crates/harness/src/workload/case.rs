@@ -1,4 +1,4 @@
-//! What is launched at a point: a kernel, its arrays, its arguments, and what it should write.
+//! A launch at a point: a kernel, its arrays, its arguments, and what it should write.
 
 use cuda_std::launch::{Entry, SafeKernel, Signature};
 
@@ -179,7 +179,7 @@ type WorkOf<'d, D> = dyn Fn(&D) -> Result<Work, DriverError> + 'd;
 /// Cycles and nanoseconds that the kernel itself has counted, and what else it has.
 type Counters<'d, D> = dyn Fn(&D) -> Result<Vec<u64>, PointError> + 'd;
 
-/// What is done with a case's launches.
+/// An action with a case's launches.
 pub(super) type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
 
 impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
@@ -193,9 +193,8 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
         }
     }
 
-    /// What the launch moves and computes where that depends on the arrays: it is added to what
-    /// [`Case::reads`], [`Case::writes`] and [`Case::operations`] say. The arrays are made once for it, before the point
-    /// is measured.
+    /// Sets what the launch moves and computes where that depends on the arrays: it is added to what [`Case::reads`],
+    /// [`Case::writes`] and [`Case::operations`] say. The arrays are made once for it, before the point is measured.
     ///
     /// ```
     /// use cuda_std::prelude::*;
@@ -298,7 +297,7 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
     /// and the configuration of this launch.
     ///
     /// # Safety
-    /// What is put there keeps its contracts, however often it is, for as long as the arrays live.
+    /// The work that is put there keeps its contracts, however often it is, for as long as the arrays live.
     pub unsafe fn enqueue(
         self,
         enqueue: impl Fn(&mut D, &Prepared<'d, S>, &Stream<'_>) -> Result<(), DriverError> + 'd,
@@ -395,7 +394,7 @@ impl<'d> Case<'d> {
         }
     }
 
-    /// What the launch does beside its useful work: halos that two blocks compute, a reduction's tree, vectors that
+    /// Sets the launch's work beside its useful work: halos that two blocks compute, a reduction's tree, vectors that
     /// are not full. Rates and intensities leave it out; what is counted is compared with both together.
     #[must_use]
     pub fn overhead(self, work: Work) -> Self {

@@ -1,4 +1,4 @@
-//! What is made of a chunk of numbers that comes from the host and goes back there.
+//! Work on a chunk of numbers that comes from the host and goes back there.
 
 use cuda_std::launch::{Slice, SliceMut};
 

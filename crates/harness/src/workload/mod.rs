@@ -86,15 +86,15 @@ pub trait Workload: Sync {
     /// chart's curve. An axis called `dtype` has the column of that name.
     fn axes(&self) -> Vec<Axis>;
 
-    /// What is launched at a point. It is asked at every point before anything is measured, and
-    /// allocates nothing by itself: [`Launch::arrays`] says how to.
+    /// Returns the launch at a point. It is asked at every point before anything is measured, and allocates nothing by
+    /// itself: [`Launch::arrays`] says how to.
     ///
     /// # Errors
     /// There is no such launch ([`PointError::Refused`]), or the device does not take it
     /// ([`PointError::Driver`]).
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError>;
 
-    /// What is launched for a chunk of `n` numbers where a study streams batches through the device: those of
+    /// Returns the launch for a chunk of `n` numbers where a study streams batches through the device: those of
     /// `input`, again and again, from any of them on.
     ///
     /// # Errors

@@ -254,7 +254,7 @@ impl<'d> Point<'d> {
         Launch::new(self, self.device, entry, config)
     }
 
-    /// What tells the launch at this point apart from those at others.
+    /// Returns a key that tells the launch at this point apart from those at others.
     pub(crate) fn launch_key(&self, case: &Case<'_>) -> String {
         let Point {
             workload,

@@ -18,9 +18,9 @@ use super::values::{Expected, Output, check_each};
 use crate::driver::{DeviceValue, LaunchConfig};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// What is multiplied.
+/// Name of random operands.
 pub(crate) const RANDOM: &str = "random";
-/// What takes the least power.
+/// Name of operands of zeros, which take the least power.
 pub(crate) const ZEROS: &str = "zeros";
 
 fn axes() -> Vec<Axis> {
@@ -259,7 +259,7 @@ impl Operands {
         image
     }
 
-    /// What a block writes after so many steps.
+    /// Returns the values that a block writes after so many steps.
     fn expected(&self, steps: u32) -> Vec<Expected> {
         let added = added(steps, STAGES);
         let mut all = vec![[0.0; 2]; (ROWS * COLUMNS) as usize];
@@ -312,7 +312,7 @@ mod tests {
         move || (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
     }
 
-    /// What a format's definition says of all bits that are finite numbers.
+    /// Compares all bits that are finite numbers with the format's definition.
     #[test]
     fn numbers_of_8_bits_are_rounded_to_the_nearest() {
         for (narrow, infinite) in [(E4M3, 0x7F), (E5M2, 0x7C)] {

@@ -27,7 +27,7 @@ pub(crate) trait InWarp:
     const PACKED: usize;
     /// How many parts a warp has of each factor.
     const PARTS: [usize; 2];
-    /// What sums are cut off to: a share of their terms' sizes.
+    /// Tolerance of the sums, which are cut off: a share of their terms' sizes.
     const TOLERANCE: f64;
 
     fn entry() -> Entry<ResidentInWarps<Self>>;
@@ -251,7 +251,7 @@ impl<T: InWarp> Parts<T> {
             .collect()
     }
 
-    /// What each lane of a warp has of each pair of parts, all products added so many times.
+    /// Returns the values that each lane of a warp has of each pair of parts, all products added so many times.
     fn expected(&self, times: f64) -> Vec<Expected> {
         let mut all = Vec::new();
         for a in self.a.chunks(T::ROWS * T::DEPTH) {

@@ -136,7 +136,7 @@ fn labels_do_not_cover_each_other() {
     }
 }
 
-/// What the chart of an emulated sweep says and shows is of the GPU, and all of it predicted.
+/// Checks that the chart of an emulated sweep says and shows a GPU's figures, all of them predicted.
 #[test]
 fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
     let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");

@@ -3,7 +3,7 @@
 use super::geometry::{Place, Rect};
 use super::scene::{Anchor, Ink, Text};
 
-/// What labels keep away from.
+/// Places that labels keep away from.
 #[derive(Default)]
 pub(super) struct Obstacles {
     pub(super) boxes: Vec<Rect>,

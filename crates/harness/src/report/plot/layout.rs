@@ -143,13 +143,13 @@ fn guide_line(guide: &Guide, places: Vec<Place>) -> Line {
 struct Drawing<'a> {
     plot: &'a Plot,
     names: &'a [&'a str],
-    /// What lies between the axes.
+    /// The rectangle between the axes.
     frame: Rect,
     area: Rect,
     ticks: [Vec<Tick>; 2],
     obstacles: Obstacles,
     items: Vec<Item>,
-    /// What has no room in the plot.
+    /// Entries without room in the plot.
     unplaced: Vec<Entry>,
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Entry {
     pub(super) sample: Sample,
 }
 
-/// What stands before its text.
+/// The sample before its text.
 pub(super) enum Sample {
     /// A mark, on a line where its series are joined.
     Mark(Shape, Option<Line>),

@@ -1,7 +1,7 @@
 //! One model of a chart behind SVG, PNG, HTML and the terminal: what is drawn is data, `layout` gives each
 //! thing its place once, and the writers only write.
 //!
-//! What was measured is filled, and what is predicted is hollow, in every one of them.
+//! Measured marks are filled, and predicted ones are hollow, in every one of them.
 
 mod colours;
 mod curves;
@@ -27,7 +27,7 @@ pub(super) use svg::Home;
 pub(super) struct Figure {
     /// Empty where a page has its own headings.
     pub(super) title: String,
-    /// What is measured, what is predicted, and under which conditions.
+    /// Measured and predicted quantities, and their conditions.
     pub(super) subtitle: String,
     /// At least one.
     pub(super) plots: Vec<Plot>,
@@ -102,7 +102,7 @@ pub(super) struct Series {
     pub(super) marks: Vec<Mark>,
 }
 
-/// What joins the marks of a series. A line is dashed next to a mark that is not measured.
+/// A way to join the marks of a series. A line is dashed next to a mark that is not measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Joined {
     Not,
@@ -119,9 +119,9 @@ pub(super) struct Mark {
     pub(super) kind: MarkKind,
     /// The range of y that the samples' noise gives, where it is known.
     pub(super) noise: Option<(f64, f64)>,
-    /// What a page shows of it when it is pointed at.
+    /// Text that a page shows when the mark is pointed at.
     pub(super) tip: String,
-    /// What is written beside it.
+    /// Text beside it.
     pub(super) note: Option<String>,
     /// Letters next to it, which the subtitle explains.
     pub(super) letters: Option<String>,

@@ -25,7 +25,7 @@ impl Scene {
     /// Writes the picture as PNG.
     ///
     /// # Errors
-    /// What `output` returns, or the encoder, which has no room for the pixels.
+    /// Errors of `output`, or of the encoder, which has no room for the pixels.
     pub(in crate::report) fn write_png(&self, output: impl Write) -> Result<()> {
         register_font();
         let scaled = |it: f64| (it * SCALE).round() as u32;

@@ -1,4 +1,4 @@
-//! What a picture consists of, each thing in its place in pixels.
+//! The parts of a picture, each in its place in pixels.
 
 use super::geometry::{Place, Rect};
 use crate::driver::printable;
@@ -11,7 +11,7 @@ pub(super) const LINE: f64 = 1.3;
 const ASCENT: f64 = 0.8;
 const DESCENT: f64 = 0.25;
 
-/// What something is drawn in.
+/// The ink that something is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Ink {
     Text,
@@ -48,7 +48,7 @@ pub(in crate::report) struct Text {
 }
 
 impl Text {
-    /// What it covers at most.
+    /// Returns the rectangle that it covers at most.
     pub(super) fn bounds(&self) -> Rect {
         let width = width(&self.text, self.size);
         let left = match self.anchor {
@@ -70,7 +70,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     LETTER * size * text.chars().count() as f64
 }
 
-/// What a line is.
+/// The role of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Role {
     Grid,
@@ -104,7 +104,7 @@ pub(in crate::report) struct Shape {
     pub(super) ink: Ink,
     /// Nothing inside: what is predicted.
     pub(super) hollow: bool,
-    /// What a page shows when it is pointed at: the series and the values.
+    /// Text that a page shows when the shape is pointed at: the series and the values.
     pub(super) tip: Option<String>,
 }
 
@@ -168,7 +168,7 @@ pub(in crate::report) enum Item {
 pub(in crate::report) struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// What readers who see no picture are told.
+    /// Title for readers who see no picture.
     pub(super) title: String,
     pub(super) items: Vec<Item>,
     /// Outside of all charts.

@@ -8,7 +8,7 @@ use super::{Figure, MarkKind, Plot};
 
 /// Cells of the plot's height.
 const ROWS: usize = 18;
-/// What marks are beyond the four shapes: letters, capitals where they are measured.
+/// Shapes of marks; further series get letters, capitals where they are measured.
 const MEASURED: [char; 4] = ['●', '▲', '■', '◆'];
 const PREDICTED: [char; 4] = ['○', '△', '□', '◇'];
 /// Where marks of several series lie in one cell.

@@ -1,4 +1,4 @@
-//! What is promised of every chart, over 200 random ones.
+//! Properties of every chart, over 200 random ones.
 
 use fastrand::Rng;
 
@@ -103,7 +103,7 @@ fn texts(scene: &Scene) -> Vec<&Text> {
     texts.collect()
 }
 
-/// What is wrong with a picture.
+/// Returns the faults of a picture.
 pub(in crate::report) fn faults(figure: &Figure, scene: &Scene) -> Vec<String> {
     let mut faults = Vec::new();
     let page = Rect {

@@ -41,7 +41,7 @@ impl Collective {
         Collective::Broadcast,
     ];
 
-    /// What the algorithm bandwidth is multiplied with for that of the links, by the number of ranks: `PERFORMANCE.md` of nccl-tests.
+    /// Returns the factor from the algorithm bandwidth to that of the links, by the number of ranks: `PERFORMANCE.md` of nccl-tests.
     pub fn bus_factor(self, ranks: usize) -> f64 {
         let others = (ranks - 1) as f64 / ranks as f64;
         match self {
@@ -79,9 +79,9 @@ pub struct CollectiveRow {
     pub algorithm_gbs: f64,
     /// 1e9 bytes per second that a device sends, if the work is spread best: comparable between collectives and numbers of devices.
     pub bus_gbs: f64,
-    /// What carried it out: NCCL and its version, or the host.
+    /// The engine: NCCL and its version, or the host.
     pub engine: String,
-    /// What ran it.
+    /// The devices that ran it.
     pub device: String,
     /// Whether the results were those of the host.
     pub checked: bool,
@@ -150,7 +150,7 @@ impl<'t, 'd> Collectives<'t, 'd> {
         })
     }
 
-    /// What a rank gives, and where its result goes: the first alone, if that is the same place.
+    /// Allocates what a rank gives, and where its result goes: the first alone, if that is the same place.
     fn arrays(&self, collective: Collective, elements: usize) -> Result<Arrays, StudyError> {
         let (device, rank) = (self.team.rank.device(), self.team.rank.rank());
         let part = elements / self.team.rank.size();

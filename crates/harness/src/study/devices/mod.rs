@@ -89,7 +89,7 @@ impl<'d> Team<'_, 'd> {
         self.rank.control().limits().fault.as_nanos() as u64
     }
 
-    /// What ran: how many devices, and the first's name.
+    /// Returns the name of the devices: how many, and the first's name.
     fn name(&self) -> String {
         format!(
             "{} x {}",

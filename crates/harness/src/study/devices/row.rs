@@ -1,4 +1,4 @@
-//! What a study came to on several devices.
+//! A study's row on several devices.
 
 use serde::Serialize;
 
@@ -55,9 +55,9 @@ pub struct DevicesRow {
     pub residual: Option<f64>,
     /// Checkpoints written.
     pub checkpoints: Option<u64>,
-    /// What takes most of the step: of a predicted row.
+    /// The longest part of the step: of a predicted row.
     pub limit: Option<String>,
-    /// What ran it, or what it is predicted from.
+    /// The devices that ran it, or that it is predicted from.
     pub device: String,
     /// Whether the result agreed with its reference.
     pub checked: bool,

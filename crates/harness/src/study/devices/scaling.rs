@@ -1,4 +1,4 @@
-//! What more devices would do, from what few do and what the links between them were measured to do.
+//! A prediction for more devices, from what few do and what the links between them were measured to do.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ const COPIED_EMULATED: usize = 1 << 20;
 /// Copies that are timed.
 const COPIES: usize = 9;
 
-/// What grows with the number of devices.
+/// The quantity that grows with the number of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
     /// Nothing: each device has less to do.
@@ -23,7 +23,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// What each of so many devices has of the work of one alone.
+    /// Returns the share of one device's whole work that each of so many devices has.
     fn share(self, devices: usize) -> f64 {
         match self {
             Growth::Strong => 1.0 / devices as f64,
@@ -41,7 +41,7 @@ impl fmt::Display for Growth {
     }
 }
 
-/// What the link between two devices does.
+/// Figures of the link between two devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkFigures {
@@ -86,7 +86,7 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
     }))
 }
 
-/// What a study does in a step on a number of devices.
+/// The problem of a study's step on a number of devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Problem {
     /// How many devices.
@@ -111,7 +111,7 @@ pub struct Measured {
 /// The time of a step on any number of devices: what no device is spared, what they share, and what they exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What grows with the devices.
+    /// The quantity that grows with the devices.
     pub growth: Growth,
     /// Microseconds that each device takes however many share the problem: launches, and what each does of all the vector. If the problem
     /// grows, they are a part of `divided_us`: both stay the same then.
@@ -261,7 +261,7 @@ impl Point {
 /// The line `at zero + slope x` with the least squares of the distances, of which neither number is below 0: both. Where all x are the
 /// same, one number says all: it is the slope, or at zero where all x are 0.
 fn line(points: &[Point]) -> (f64, f64) {
-    /// What is left of equal numbers' differences.
+    /// The difference that rounding leaves of equal numbers.
     const ROUNDING: f64 = 1e-9;
     let sum = |of: fn(&Point) -> f64| points.iter().map(|it| it.weight * of(it)).sum::<f64>();
     let (w, x, y) = (sum(|_| 1.0), sum(|it| it.x), sum(|it| it.y));

@@ -39,7 +39,7 @@ struct Streams<'d> {
     kernels: Vec<Stream<'d>>,
 }
 
-/// What passes work on: the batches, and places for chunks of them.
+/// The memory of passes: the batches, and places for chunks of them.
 struct Memory<'d> {
     slots: Vec<Slot<'d>>,
     input: Vec<Pinned<f32>>,

@@ -35,7 +35,7 @@ impl PipelineMode {
     }
 }
 
-/// What goes through.
+/// The batches that go through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// Batches.
@@ -114,7 +114,7 @@ impl Parts {
     }
 }
 
-/// What a mode took, in the median.
+/// The times of a mode, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PipelineRow {
     /// `pageable`, `sequential` or `streamed`.
@@ -156,7 +156,7 @@ pub struct PipelineRow {
     pub pinned_bytes: u64,
     /// The most bytes of host memory that the process has had so far.
     pub host_peak_bytes: u64,
-    /// What ran it.
+    /// The device that ran it.
     pub device: String,
     /// Whether the results agreed with the float64 reference.
     pub checked: bool,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use tracing::trace_span;
 
-/// What files begin with, and the version of what follows.
+/// The beginning of files, and the version of what follows.
 const MAGIC: &[u8; 8] = b"RIDGEPW1";
-/// What the names of files begin with that are not whole yet.
+/// The beginning of names of files that are not whole yet.
 const UNFINISHED: &str = ".unfinished-";
 
 /// The state of an iteration after a number of steps.
@@ -18,7 +18,7 @@ const UNFINISHED: &str = ".unfinished-";
 pub struct Checkpoint {
     /// Steps done.
     pub step: u64,
-    /// What the matrix and the first vector were made from.
+    /// The seed of the matrix and the first vector.
     pub seed: u64,
     /// The gap below the greatest eigenvalue.
     pub dominance: f64,

@@ -71,7 +71,7 @@ struct Graphs<'d> {
     rest: Graph<'d>,
 }
 
-/// What the device has seen of its vector: the quotient, the residual, and the vector.
+/// The device's look at its vector: the quotient, the residual, and the vector.
 pub(super) struct Look(Pinned<f64>);
 
 impl Look {

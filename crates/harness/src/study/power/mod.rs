@@ -29,7 +29,7 @@ use super::rounds::rounded;
 use crate::driver::Device;
 use crate::driver::trace::captured;
 
-/// What the iteration has reached.
+/// The mode of the iteration's steps, copies and files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerMode {
     /// Copy, wait, write, go on.
@@ -50,7 +50,7 @@ impl fmt::Display for PowerMode {
     }
 }
 
-/// What is iterated, and for how long.
+/// The problem that is iterated, and for how long.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerPlan {
     /// Rows and columns of the matrix, of `f64`.
@@ -63,7 +63,7 @@ pub struct PowerPlan {
     pub check_every: u64,
     /// A residual below this ends the iteration.
     pub tolerance: f64,
-    /// What the matrix and the first vector are made from.
+    /// The seed of the matrix and the first vector.
     pub seed: u64,
     /// Where checkpoints go, if anywhere.
     pub checkpoints: Option<PathBuf>,
@@ -80,7 +80,7 @@ pub struct Progress {
     pub residual: f64,
 }
 
-/// What an iteration came to.
+/// The result of an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PowerRow {
     /// `baseline`, `async` or `graph`.
@@ -109,7 +109,7 @@ pub struct PowerRow {
     pub checkpoints: u64,
     /// Checkpoints that newer ones overtook on a slow disk.
     pub superseded: u64,
-    /// What ran it.
+    /// The device that ran it.
     pub device: String,
     /// Whether the eigenvalue agreed with the matrix's, and the newest checkpoint with the result.
     pub checked: bool,
@@ -187,7 +187,7 @@ fn not_created(folder: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// What an iteration has come to, which has been checked.
+/// The result of an iteration, which has been checked.
 struct Ran {
     result: Checkpoint,
     counts: Counts,
@@ -244,7 +244,7 @@ fn run<S: Steps>(
 /// Is told of each look, and says whether the iteration goes on.
 type OnProgress<'a> = dyn FnMut(Progress) -> Result<ControlFlow<()>, StudyError> + 'a;
 
-/// What is known of the iteration so far.
+/// The state of the iteration so far.
 struct Watch<'a> {
     plan: &'a PowerPlan,
     on_progress: &'a mut OnProgress<'a>,

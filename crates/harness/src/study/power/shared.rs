@@ -172,7 +172,7 @@ impl Steps for Shared<'_> {
     }
 }
 
-/// What a rank's iteration came to.
+/// The result of a rank's iteration.
 pub(crate) struct SharedRun {
     /// Steps until the residual was below the tolerance, or the last.
     pub(crate) result: Checkpoint,

@@ -18,7 +18,7 @@ fn plan(folder: &Path) -> PowerPlan {
     }
 }
 
-/// What an iteration says, and how many steps its time per step is of.
+/// Returns an iteration's row, and how many steps its time per step is of.
 fn steps(plan: &PowerPlan, mode: PowerMode, from: Option<&Checkpoint>) -> (PowerRow, u64) {
     let device = Device::emulator(Emulation::default());
     let mut go_on = |_| ControlFlow::Continue(());

@@ -26,7 +26,7 @@ pub(super) struct Writer<'scope, 'env> {
     threads: Vec<ScopedJoinHandle<'scope, ()>>,
 }
 
-/// What the iteration and the threads share.
+/// The state that the iteration and the threads share.
 pub(super) struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -40,7 +40,7 @@ struct Queue {
     is_ended: bool,
 }
 
-/// What became of the checkpoints.
+/// Counts of checkpoints, written and superseded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) written: u64,

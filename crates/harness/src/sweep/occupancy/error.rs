@@ -61,7 +61,7 @@ pub enum OccupancyError {
     /// The ceilings lack what the sweep is compared with.
     #[error("the ceilings have no {}: run `ridgepoint ceilings` again", quantity.name())]
     NoCeiling {
-        /// What is missing.
+        /// The missing ceiling.
         quantity: Quantity,
     },
     /// The measurement has no samples.

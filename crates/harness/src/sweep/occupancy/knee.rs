@@ -8,7 +8,7 @@ use super::OccupancyRecord;
 use crate::ceilings::{AT_SPEED, crossing};
 use crate::workload::Value;
 
-/// What counts as top speed, percent of the fastest row.
+/// The share that counts as top speed, percent of the fastest row.
 const ENOUGH: f64 = 100.0 * AT_SPEED;
 
 /// The least occupancy with which a kernel reaches its top speed, for one variant of it, such as a number
@@ -18,7 +18,7 @@ const ENOUGH: f64 = 100.0 * AT_SPEED;
 pub struct Knee {
     /// The kernel, and what tells its rows apart: [`families`].
     pub kernel: String,
-    /// What tells its rows apart: `ILP 4`.
+    /// The variant that its rows are of: `ILP 4`.
     pub variant: String,
     /// The kernel's fastest row, of any variant.
     pub top: f64,
@@ -130,7 +130,7 @@ fn knee(rows: &[(&OccupancyRecord, String, String)], family: &str, variant: &str
     })
 }
 
-/// What a kernel has in flight where it reaches its top speed, beside what Little's law says.
+/// A kernel's bytes or operations in flight where it reaches its top speed, beside those of Little's law.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reached {
     /// The kernel: [`families`].
@@ -139,8 +139,8 @@ pub struct Reached {
     pub unit: &'static str,
     /// The least per multiprocessor with which a variant reaches 95 % of the kernel's top speed, on a line between the rows around it.
     pub measured: f64,
-    /// What the measured latency times the measured rate come to, and what the kernel's threads take longer for a load than
-    /// those of the ceilings even where next to nothing is in flight: to begin, to end, and between their loads.
+    /// The product of the measured latency and the measured rate, and the time that the kernel's threads take longer for a
+    /// load than those of the ceilings even where next to nothing is in flight: to begin, to end, and between their loads.
     pub named: f64,
 }
 
@@ -209,7 +209,7 @@ fn provided(row: &OccupancyRecord) -> f64 {
     row.in_flight.map_or(0.0, |it| it.provided)
 }
 
-/// What is in flight and the rate of the fastest row with it, ascending.
+/// Returns the amounts in flight, each with the rate of the fastest row that has it, ascending.
 fn curve<'a>(rows: impl Iterator<Item = &'a &'a OccupancyRecord>) -> Vec<(f64, f64)> {
     let points = rows.filter_map(|row| Some((row.in_flight?.provided, row.rate)));
     let mut points: Vec<(f64, f64)> = points.collect();

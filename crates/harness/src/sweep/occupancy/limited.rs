@@ -11,7 +11,7 @@ use crate::workload::{Bench, Case};
 pub struct Limited {
     registers: u32,
     device: Device,
-    /// What the kernels need, where no driver knows.
+    /// The kernels' needs, where no driver knows.
     report: Option<Report>,
 }
 
@@ -43,7 +43,7 @@ impl Limited {
     }
 }
 
-/// What a kernel needs. `None` where neither the driver nor a report says it.
+/// A kernel's needs. `None` where neither the driver nor a report says it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Needs {
     pub(super) registers: Option<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Needs {
 pub(super) struct Devices<'d> {
     unlimited: &'d Device,
     limited: &'d [Limited],
-    /// What the kernels need where nothing limits their registers and no driver knows.
+    /// The kernels' needs where nothing limits their registers and no driver knows.
     report: Option<Report>,
 }
 
@@ -75,7 +75,7 @@ impl<'d> Devices<'d> {
         }
     }
 
-    /// What the kernel of a case needs; of a file's, whatever the limit is.
+    /// Returns the needs of a case's kernel; of a file's, whatever the limit is.
     pub(super) fn needs(
         &self,
         case: &Case<'_>,

@@ -1,4 +1,4 @@
-//! What an occupancy sweep visits.
+//! The points that an occupancy sweep visits.
 
 use ::occupancy::{Multiprocessor, WARP_THREADS};
 

@@ -1,4 +1,4 @@
-//! What a point of the occupancy sweep comes to.
+//! The record of a point of the occupancy sweep.
 
 use ::occupancy::Occupancy;
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub(super) struct Launched<'a, 'd> {
     pub(super) is_checked: bool,
 }
 
-/// What a launch is held back by at most, and how much of that it does.
+/// The resource that limits a launch most, and how much of it the launch takes.
 struct Measure {
     unit: &'static str,
     /// Bytes or operations.
@@ -208,8 +208,8 @@ fn latency(work: &Work) -> Quantity {
     Quantity::fma_latency(precision).unwrap_or(Quantity::FmaF32Latency)
 }
 
-/// What a load takes at the rate that counts as speed, where kernels that read and write in this proportion were measured under
-/// load; otherwise what a lone load takes.
+/// Returns a load's latency at the rate that counts as speed, where kernels that read and write in this proportion were
+/// measured under load; otherwise that of a lone load.
 fn memory_latency(work: &Work, ceilings: &Ceilings) -> Result<f64, OccupancyError> {
     match ceilings.get(loaded_latency(work)) {
         Some(latency) => Ok(latency.value),
@@ -226,9 +226,9 @@ fn loaded_latency(work: &Work) -> Quantity {
     }
 }
 
-/// What takes more of the time where nothing waits, the bytes or the operations: under the measured ceilings,
-/// and on the emulator under the data sheet of the GPU that it stands for, `stands_for`. How its host's times
-/// for either compare says nothing of a kernel, and changes with what else the host does.
+/// Returns what takes more of the time where nothing waits, the bytes or the operations: under the measured ceilings,
+/// and on the emulator under the data sheet of the GPU that it stands for, `stands_for`. How its host's times for
+/// either compare says nothing of a kernel, and changes with what else the host does.
 fn measure(
     work: &Work,
     stands_for: Option<&GpuRoofs>,
@@ -297,8 +297,8 @@ fn flags(rms_percent: f64, percent_ceiling: Option<f64>) -> Vec<&'static str> {
     flags.map(|(name, _)| name).collect()
 }
 
-/// What has to be in flight in a multiprocessor, and what a launch has in flight there: J. Little, "A
-/// proof for the queuing formula L = λW", Operations Research 9(3), 1961.
+/// Bytes or operations that have to be in flight in a multiprocessor, and those that a launch has in flight there: J.
+/// Little, "A proof for the queuing formula L = λW", Operations Research 9(3), 1961.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InFlight {
     /// `bytes` or `operations`.
@@ -307,7 +307,7 @@ pub struct InFlight {
     pub needed: f64,
     /// Resident threads times what each has under way.
     pub provided: f64,
-    /// What would be needed if a load took as long as in a stream with next to nothing in flight, where that was measured.
+    /// Need if a load took as long as in a stream with next to nothing in flight, where that was measured.
     #[serde(skip)]
     pub unloaded: Option<f64>,
 }

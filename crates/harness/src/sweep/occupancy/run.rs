@@ -173,7 +173,7 @@ impl<'d> OccupancySweep<'d> {
         Ok(())
     }
 
-    /// What the candidate launches. `None` where it is left out.
+    /// Returns the candidate's case. `None` where it is left out.
     fn case(&mut self, candidate: &Candidate<'_, 'd>) -> Result<Option<Case<'d>>, OccupancyError> {
         let point = &candidate.point;
         let case = match candidate.workload.case(point) {
