@@ -14,7 +14,7 @@ use crate::report::{
     SavedChart, ScalingChart,
 };
 
-/// What can be drawn in a file and on the terminal.
+/// A chart for a file and for the terminal.
 pub(super) trait Drawn {
     fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError>;
 

@@ -23,8 +23,8 @@ pub(super) struct Arguments {
 
 const OPTION: &str = "--color";
 
-/// What these words ask for. Clap writes help and errors before it has read the option, so they are looked
-/// through first; a value that clap will refuse counts as none.
+/// Returns the choice that these words ask for. Clap writes help and errors before it has read the option, so they are
+/// looked through first; a value that clap will refuse counts as none.
 pub(super) fn asked_for(words: &[OsString]) -> ColorChoice {
     let own = words.iter().take_while(|word| *word != "--");
     let words: Vec<String> = own

@@ -66,7 +66,7 @@ pub(super) struct Arguments {
 const USAGE: &str = "ridgepoint compare [OPTIONS] [BEFORE] [AFTER]
        compare --against <BINARY|COMMIT> [-- <STUDY>...]";
 
-/// What there is of a measurement only.
+/// Options of a measurement only.
 const MEASURED: [&str; 4] = ["baseline", "workloads", "device", "runs"];
 
 impl Arguments {

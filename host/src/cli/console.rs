@@ -1,4 +1,4 @@
-//! What the user sees while a sweep runs.
+//! Output for the user while a sweep runs.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;

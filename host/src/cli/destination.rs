@@ -18,7 +18,7 @@ use super::streams::{Stdout, complain};
 use super::{Failure, cannot_write};
 use crate::driver::open_regular;
 
-/// What the names of unfinished files end with.
+/// The ending of names of unfinished files.
 pub(super) const UNFINISHED: &str = ".partial";
 
 /// Names of standard output.
@@ -29,7 +29,7 @@ pub(super) fn is_standard(path: &Path) -> bool {
     STANDARD.iter().any(|name| path == Path::new(name))
 }
 
-/// What an unfinished file of this output is worth to the process that could not finish it.
+/// The value of an unfinished file of this output to the process that could not finish it.
 ///
 /// One that a killed process left is moved aside in any case: it may be another command's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::{Failure, driver_failure};
 use crate::driver::{DeviceChoice, DriverError, gpus};
 
-/// What `--devices` names.
+/// The devices that `--devices` names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DeviceList {
     /// Every GPU, or emulated devices where there is none.

@@ -63,7 +63,7 @@ fn looked_for(part: Part) -> Row {
     }
 }
 
-/// What this program was built with.
+/// Returns whether this program was built to show ranges to profilers.
 fn nvtx() -> Row {
     let (state, detail) = match SHOWS_RANGES_TO_PROFILERS {
         true => ("built in", "profilers see Ridgepoint's ranges"),

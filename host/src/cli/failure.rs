@@ -9,7 +9,7 @@ use super::streams;
 use crate::driver::DriverError;
 use crate::driver::errors::LimitError;
 
-/// What the help says of exit statuses; docs/measuring.md says the same.
+/// The help on exit statuses; docs/measuring.md says the same.
 pub(super) const STATUSES: &str = "\
 Exit status:
     0  done
@@ -22,7 +22,7 @@ Exit status:
   141  the reader of standard output went away
   143  ended by SIGTERM";
 
-/// What a shell gives for a process that signal 0 ended; the others are counted from here.
+/// The shell's status of a process that signal 0 ended; the others are counted from here.
 pub(super) const OF_SIGNALS: i32 = 128;
 const SIGPIPE: i32 = 13;
 
@@ -42,7 +42,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// What it says.
+    /// Returns its text.
     pub(super) fn text(&self) -> String {
         match self {
             Failure::Found(text) | Failure::Usage(text) | Failure::Failed(text) => text.clone(),

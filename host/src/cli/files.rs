@@ -24,7 +24,7 @@ enum Role {
     InputOnce,
     /// Text, which may go to standard output.
     Text,
-    /// What is of use as a file only.
+    /// One that is of use as a file only.
     File,
 }
 
@@ -37,7 +37,7 @@ impl Role {
 /// Names of standard input.
 const STANDARD_INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// What tells files apart, whatever their names.
+/// The identity that tells files apart, whatever their names.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     StandardInput,
@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// What is said of two outputs of these names, of which `kept` exists.
+    /// Returns the message on two outputs of these names, of which `kept` exists.
     fn said(first: &str, second: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);

@@ -50,7 +50,7 @@ pub(super) fn command() -> clap::Command {
     super::command::<Cli>()
 }
 
-/// What `ridgepoint::main!` runs: the commands, over these workloads.
+/// Runs the commands over these workloads, for `ridgepoint::main!`.
 pub fn bench(
     target: Target,
     ptx: &'static [Embedded<'static>],

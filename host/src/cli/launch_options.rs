@@ -92,7 +92,7 @@ impl Described {
     }
 }
 
-/// What did not begin. A finding of a kernel that ran is something else.
+/// Returns the failure of a launch that did not begin. A finding of a kernel that ran is something else.
 pub(super) fn failure(error: StandaloneError) -> Failure {
     match error {
         StandaloneError::Usage(reason) => Failure::Usage(reason),

@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// What an option is for: its help up to a list of values, to an example or to a default.
+    /// Returns an option's purpose: its help up to a list of values, to an example or to a default.
     fn meaning(argument: &Arg) -> String {
         let help = argument
             .get_help()

@@ -148,7 +148,7 @@ impl Effort {
     }
 }
 
-/// What is to be measured, and on what.
+/// The plan of a measurement, and its device.
 pub(super) struct Measurement {
     bench: Bench,
     plan: Plan<'static>,
@@ -157,7 +157,7 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// What is needed to repeat it.
+    /// Returns the facts that are needed to repeat it.
     fn facts(&self) -> RunFacts {
         let properties = self.bench.device().properties().clone();
         RunFacts::now(command_line(), properties, json!({}))

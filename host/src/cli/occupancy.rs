@@ -31,7 +31,7 @@ use crate::sweep::{Plan, TooManyPoints};
 /// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
 const FEW_REGISTERS: u32 = 32;
 
-/// What there is of a measurement only: the options' fields, and those of the workloads.
+/// Options of a measurement only: the options' fields, and those of the workloads.
 const MEASURED: [&str; 8] = [
     "workloads",
     "max_registers",

@@ -22,7 +22,7 @@ struct Output {
     format: Format,
     /// Bytes up to the end of the last row.
     length: u64,
-    /// What stands after them.
+    /// The text after them.
     tail: &'static str,
 }
 

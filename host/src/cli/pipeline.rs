@@ -178,8 +178,8 @@ impl Arguments {
         Err(Failure::Usage(refused))
     }
 
-    /// What is computed, and the weights that degrees of polynomials were chosen for. A signal ends it
-    /// between two of them.
+    /// Returns the computations, and the weights that degrees of polynomials were chosen for. A signal ends it between
+    /// two of them.
     fn works(
         &self,
         pipeline: &mut Pipeline<'_>,
@@ -204,7 +204,7 @@ impl Arguments {
         Ok(works)
     }
 
-    /// What `--kernel` names, each once.
+    /// Returns the works that `--kernel` names, each once.
     fn named(&self) -> impl Iterator<Item = Work> {
         let names = each_once(self.kernel.clone()).into_iter();
         let find = |name| {

@@ -217,7 +217,7 @@ fn counted_workloads(
     Ok(found)
 }
 
-/// What was counted, and where workloads say something else.
+/// Profiles, and where workloads say something else.
 #[derive(Default)]
 struct Found {
     profiles: Vec<Profile>,
@@ -225,7 +225,7 @@ struct Found {
     wrong: Vec<String>,
 }
 
-/// What the JSON file holds.
+/// The contents of the JSON file.
 #[derive(Serialize)]
 struct Document<'p> {
     ridgepoint: &'static str,

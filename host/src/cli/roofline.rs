@@ -378,7 +378,7 @@ impl Arguments {
         self.workloads.plan(selected, own)
     }
 
-    /// What is the same for every row.
+    /// Returns the settings of every row.
     fn settings(&self, plan: &Plan<'_>, ceilings: Option<&Ceilings>) -> serde_json::Value {
         let mut settings = json!({
             "warmup": self.warmup,

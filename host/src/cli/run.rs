@@ -243,7 +243,7 @@ const REPLACED: [Short; 3] = [
     Short("--format", Some('f')),
 ];
 
-/// What has come of the launches so far.
+/// The results of the launches so far.
 #[derive(Default)]
 struct Runs {
     first: Option<Vec<After>>,
@@ -333,7 +333,7 @@ impl Runs {
 }
 
 impl Row {
-    /// What is in a buffer that is wanted.
+    /// Returns the row of a buffer that is wanted.
     fn of(after: &After, outputs: &[Output]) -> Option<Row> {
         let is_shown = match outputs {
             [] => after.change != Change::Unchanged,

@@ -1,7 +1,7 @@
 //! Standard output and standard error: all that commands say goes through here.
 //!
-//! What files, kernels and the network have written reaches a terminal as text alone: here control characters become
-//! visible, before this program adds colours of its own.
+//! Words from files, kernels and the network reach a terminal as text alone: here control characters become visible,
+//! before this program adds colours of its own.
 //!
 //! Rust's own macros panic where a stream takes nothing more.
 //! Here the first such error is kept, and [`status`](super::failure::status) makes the exit status of it, so

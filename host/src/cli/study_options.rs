@@ -1,4 +1,4 @@
-//! What the commands of the studies have in common.
+//! Common options and output of the studies' commands.
 
 use std::path::PathBuf;
 
@@ -135,7 +135,7 @@ pub(super) fn silence(others: &[&str]) -> Failure {
     ))
 }
 
-/// What a study has measured.
+/// The measured rows of a study.
 pub(super) struct Rows<R> {
     pub(super) interrupt: Interrupt,
     pub(super) console: Console,

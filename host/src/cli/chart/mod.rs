@@ -218,7 +218,7 @@ impl Table {
         self.place(column).map(|place| &row[place])
     }
 
-    /// What a logarithmic axis has a place for.
+    /// Reads a number that a logarithmic axis has a place for.
     fn positive(&self, (number, row): Numbered<'_>, column: &str) -> Result<f64, String> {
         let cell = self.cell(row, column)?;
         let parsed = cell.parse().ok().filter(|it: &f64| it.is_finite());
@@ -320,7 +320,7 @@ impl Table {
         }
     }
 
-    /// What is drawn of the rows, and pointed out of those that meet `mark`.
+    /// Returns the marks of the rows, and points out those that meet `mark`.
     fn saved(&self, rows: &[Numbered<'_>], mark: &[Condition]) -> Result<Vec<SavedRow>, Failure> {
         let differs = |column: &&str| {
             let cells = rows.iter().map(|(_, row)| self.cell(row, column));

@@ -1,4 +1,4 @@
-//! What a check has looked at, and what to think of it.
+//! A summary of what a check has looked at, and what to think of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -31,7 +31,7 @@ pub(super) struct Row<'a> {
     schedules: String,
 }
 
-/// What the processes of a check have recorded, all together.
+/// The records of a check's processes, all together.
 pub(super) struct Checked {
     outcome: Outcome,
     packages: BTreeSet<String>,

@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
 }
 
 impl Arguments {
-    /// What cargo's command is given, where a project is to be checked. The words of the command line say
+    /// Returns the arguments of cargo's command, where a project is to be checked. The words of the command line say
     /// whether `--` is there: for nothing behind it clap has the value that it has without it.
     fn project(&self, mut words: impl Iterator<Item = OsString>) -> Option<&[String]> {
         match &self.project {

@@ -1,4 +1,4 @@
-//! What the processes of a program have launched, and what to think of it.
+//! A summary of the launches of a program's processes, and what to think of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a package may be called.
+//! The name of a package.
 
 use std::fmt;
 use std::str::FromStr;
@@ -82,7 +82,7 @@ const TAKEN: [&str; 17] = [
 /// Names of programs that cargo refuses.
 const FORBIDDEN: [&str; 4] = ["build", "deps", "examples", "incremental"];
 
-/// What the names of Ridgepoint's own packages begin with.
+/// The beginning of the names of Ridgepoint's own packages.
 const OURS: &str = "ridgepoint_";
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// What a manifest says of one of [`CRATES`].
+    /// Returns a manifest's entry for one of [`CRATES`].
     pub(super) fn dependency(&self, folder: &str) -> String {
         let root = Path::new(&self.0);
         match folder {

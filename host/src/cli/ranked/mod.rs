@@ -90,7 +90,7 @@ impl Ranked {
 /// Says whether a measurement goes on.
 type GoOn<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// What a study has measured on one device, if anything.
+/// The row of a study on one device, if there is one.
 type Alone = Result<Option<DevicesRow>, StudyError>;
 
 /// A study that several devices share.
@@ -169,7 +169,7 @@ fn finish(
     )
 }
 
-/// What a chart shows of a row.
+/// Returns the part of a row that a chart shows.
 fn drawn(row: &DevicesRow) -> ScalingRow {
     ScalingRow {
         study: row.study.to_owned(),

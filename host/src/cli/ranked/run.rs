@@ -171,7 +171,7 @@ impl<'a, S: Study> Run<'a, S> {
             .warn(&format!("not everything is measured on {devices}: {why}"));
     }
 
-    /// What more devices would do, by each of the exchanges.
+    /// Predicts what more devices would do, by each of the exchanges.
     fn predict(&self, devices: &[Device], alone_us: f64) -> Result<(), Failure> {
         let Some(link) = measured_link(devices).map_err(study_failure)? else {
             return Ok(());
@@ -210,7 +210,7 @@ impl<'a, S: Study> Run<'a, S> {
     }
 }
 
-/// What the device lacks, if it has too little memory.
+/// Returns the device's message if it has too little memory.
 fn lack_of_memory(error: &StudyError) -> Option<String> {
     match error {
         StudyError::Driver(error @ DriverError::OutOfMemory { .. }) => Some(error.to_string()),

@@ -13,7 +13,7 @@ use crate::cli::study_options::study_failure;
 /// From one message to the next: little beside the patience of the shortest `--fault-timeout`, which is 3 s.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// What the first rank says.
+/// Messages of the first rank.
 const AT_WORK: [u8; 1] = [0];
 const DONE: [u8; 1] = [1];
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::driver::{Device, Emulation};
 
-    /// What becomes of three ranks, of which the first does `work` and the last waits as long as `check` lets it.
+    /// Runs three ranks, of which the first does `work` and the last waits as long as `check` lets it.
     fn ran(
         work: impl Fn(&Control) -> Result<(), Failure> + Sync,
         check: impl Fn() -> Result<(), Failure> + Sync,

@@ -13,7 +13,7 @@ use crate::embedded::{self, Listed, Use};
 use crate::kernels;
 use crate::workload::{Axis, Bench, Workload};
 
-/// What a program measures: set once, before its command line is read.
+/// The workloads of a program: set once, before its command line is read.
 pub(super) struct Suite {
     /// The PTX of the workloads' kernels.
     pub(super) ptx: &'static [Embedded<'static>],
@@ -171,7 +171,7 @@ fn has_axis(workload: &dyn Workload, name: &str) -> bool {
 /// The axes that are every workload's.
 pub(super) const COMMON: [&str; 3] = ["block", "grid", "cache"];
 
-/// What stands for several workloads.
+/// The name of several workloads.
 const ALL: &str = "all";
 
 /// `--workload`, `--axis`, and an option for each axis of the suite's workloads.
@@ -287,7 +287,7 @@ fn takes_workloads(command: &Command) -> bool {
     command.get_arguments().any(|it| it.get_id() == AXIS)
 }
 
-/// What the option of an axis begins with, as clap knows it: no field of a command's arguments does.
+/// The beginning of an axis's option, as clap knows it: no field of a command's arguments has it.
 const OF_AXIS: &str = "axis:";
 
 fn id(axis: &str) -> &'static str {

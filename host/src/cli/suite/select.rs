@@ -1,4 +1,4 @@
-//! What the options of workloads select: workloads, and values of their axes.
+//! The selection by the options of workloads: workloads, and values of their axes.
 
 use itertools::Itertools;
 
