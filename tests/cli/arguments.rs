@@ -1,4 +1,4 @@
-//! What the command line refuses before any work: values out of range, and options without effect.
+//! Refusals of the command line before any work: values out of range, and options without effect.
 
 use crate::support;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What Rust says of a number that it cannot read, without the limits that it should have kept to.
+/// Rust's own messages on a number that it cannot read, without the limits that it should have kept to.
 const RAW: [&str; 5] = [
     "invalid digit",
     "number too large",
@@ -348,7 +348,7 @@ fn fewer_steps_than_the_default_between_two_checks_are_enough() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("step     5"));
 }
 
-/// What a sweep ends with where a process may map so many KiB, and what it says.
+/// Returns a sweep's exit code where a process may map so many KiB, and its message.
 fn with_memory(kib: u32) -> (Option<i32>, String) {
     let sweep = "roofline --device cpu --n 1024 --k 1 --output -";
     let output = Command::new("bash")

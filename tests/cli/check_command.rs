@@ -107,7 +107,7 @@ pub fn reference(x: f32, a: f32) -> f64 {
 }
 "#;
 
-/// What an output has to say, and with which exit code.
+/// Checks the texts of an output, and its exit code.
 #[track_caller]
 fn says(output: &Output, code: i32, expected: &[&str]) {
     let text = text(output);

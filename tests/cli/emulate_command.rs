@@ -10,7 +10,7 @@ use crate::support;
 
 const PAGE: &str = "any-cuda-program.md";
 
-/// What the page's program needs of `cuda.h`, for machines without the toolkit.
+/// Declarations of `cuda.h` that the page's program needs, for machines without the toolkit.
 const HEADER: &str = "\
 typedef int CUresult, CUdevice;
 typedef struct Context *CUcontext; typedef struct Module *CUmodule; typedef struct Function *CUfunction;

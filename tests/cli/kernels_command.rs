@@ -195,7 +195,7 @@ fn without_the_tools_machine_code_is_refused_with_where_to_get_them() {
     }
 }
 
-/// What a workload's name means elsewhere, it means here: the kernels that it launches, whatever they are called.
+/// Checks that a workload's name means what it means elsewhere: the kernels that it launches, whatever they are called.
 #[test]
 fn a_workloads_name_lists_the_kernels_that_it_launches() {
     for (name, kernel, count) in [

@@ -178,7 +178,7 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
     cargo(&package, &lint);
 }
 
-/// What measures and draws is for `cargo bench` alone.
+/// Checks that what measures and draws is for `cargo bench` alone.
 fn builds_little_for_the_first_test(package: &Path) {
     let tree = ["tree", "-e", "normal,build,dev", "--prefix", "none", "-p"];
     let crates = |of: &str| -> BTreeSet<String> {

@@ -1,4 +1,4 @@
-//! What the emulator says of a GPU that is not here: predicted, and said to be.
+//! The emulator's predictions for a GPU that is not here, and that they are named so.
 
 use crate::support;
 use std::fs;

@@ -157,7 +157,7 @@ fn shared_memory_that_the_launch_lacks_is_named() {
     assert!(said.contains("`--shared`"), "{said}");
 }
 
-/// What each line of the source does beside its operations.
+/// Checks the counts of each line of the source beside its operations.
 #[test]
 fn lines_have_their_requests_barriers_atomics_new_sectors_and_strides() {
     let folder = folder();
@@ -206,7 +206,7 @@ fn lines_have_their_requests_barriers_atomics_new_sectors_and_strides() {
     assert_eq!(sum(&histogram, "atomics"), 4096 + 256);
 }
 
-/// What of a planted kernel is told first: kind and line.
+/// Returns the first advice on a planted kernel, and the text.
 fn first_advice(kernel: &str, shape: &str) -> (Value, String) {
     let folder = folder();
     let words = format!("profile planted.ptx {kernel} {shape} --json p.json");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a command ends with that could not do its work.
+/// Exit code of a command that could not do its work.
 const FAILED: i32 = 3;
 
 const HEADER: &str = "k,ai,gflops,kernel,n,median_ms,rms_percent,samples,flags,device";
@@ -459,7 +459,7 @@ fn an_emulators_occupancy_has_no_line_of_littles_law() {
     );
 }
 
-/// What does not vary makes room, and then what the times are made of.
+/// Checks that columns that do not vary make room first, and then what the times are made of.
 #[test]
 fn a_table_of_80_columns_has_the_answers() {
     let folder = folder_with(&[]);

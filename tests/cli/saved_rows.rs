@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a command ends with that could not do its work.
+/// Exit code of a command that could not do its work.
 const FAILED: i32 = 3;
-/// What a gate ends with that found something.
+/// Exit code of a gate that found something.
 const FOUND: i32 = 1;
 
 const HEADER: &str = "k,ai,gflops,kernel,dtype,n,median_ms,rms_percent,samples,bound,\
@@ -193,7 +193,7 @@ fn rows_with_other_fields_and_rows_of_studies_are_refused() {
     assert_says(&compared, FAILED, &["study.csv", said]);
 }
 
-/// What every command refuses, with the file, the row and the column.
+/// Checks that every command names the file, the row and the column.
 #[test]
 fn times_that_nothing_takes_are_refused() {
     for (cell, column) in [

@@ -39,7 +39,7 @@ fn plan(dim: usize, folder: &Path) -> PowerPlan {
     }
 }
 
-/// What a team says of an iteration, and its last checkpoint.
+/// Returns a team's row of an iteration, and its last checkpoint.
 fn shared(
     devices: &[Device],
     plan: &PowerPlan,
@@ -141,7 +141,7 @@ fn an_iteration_goes_on_with_any_number_of_devices() {
     assert_eq!(again.step, end.step);
 }
 
-/// What each rank says.
+/// Returns each rank's row.
 fn normalized<T: Real>(count: u32, n: usize, exchange: Exchange) -> Vec<DevicesRow> {
     let devices = devices(count);
     let rows = run_threads(&devices, Limits::default(), |rank: Rank<'_>| {
@@ -269,7 +269,7 @@ fn a_rank_that_does_something_else_is_named() {
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
-/// What the hosts of a silent device do together with the others: its kernels are never launched.
+/// The work of a silent device's hosts together with the others: its kernels are never launched.
 type Hosts = fn(&Rank<'_>, &[u8]) -> Result<(), RankError>;
 
 /// Fails unless the first of two devices gives the second up, whose host comes to everything.

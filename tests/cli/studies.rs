@@ -135,7 +135,7 @@ fn a_pipeline_gives_each_batch_its_own_result() {
     }
 }
 
-/// What Perfetto asks of a trace: complete events, in order, that lie apart or within each other.
+/// Checks what Perfetto asks of a trace: complete events, in order, that lie apart or within each other.
 #[test]
 fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What people see: text that fits their terminal, colours where they are wanted, and how long it will take.
+//! The output for people: text that fits their terminal, colours where they are wanted, and how long it will take.
 
 use crate::support;
 use std::fs;
@@ -27,7 +27,7 @@ enum Terminal {
     Both,
 }
 
-/// What a command line writes to a terminal that is so many characters wide. `script` makes the terminal.
+/// Returns the output of a command line on a terminal that is so many characters wide. `script` makes the terminal.
 fn typed(folder: &Path, line: &str, columns: usize, terminal: Terminal) -> String {
     typed_with(folder, line, columns, terminal, &[])
 }

@@ -18,7 +18,7 @@ const SLICES: &str = "select process.name, thread.name, slice.category, slice.na
     join thread_track on slice.track_id = thread_track.id \
     join thread using (utid) join process using (upid)";
 
-/// What Perfetto could not read of a trace, or has changed.
+/// A query for what Perfetto could not read of a trace, or has changed.
 const COMPLAINTS: &str = "select name, value from stats \
     where severity in ('error', 'data_loss') and value > 0 order by name";
 

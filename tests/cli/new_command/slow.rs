@@ -1,4 +1,4 @@
-//! What takes a build for `cargo bench`: the kernel of a new package and the guide's stencil, measured, checked and compared.
+//! Tests that build for `cargo bench`: the kernel of a new package and the guide's stencil, measured, checked and compared.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn bench(package: &Path, line: &str) -> Output {
     run_cargo(package, &words(line))
 }
 
-/// What `cargo bench -- ..` shows in a terminal: both of its streams, as they come. And its exit status.
+/// Returns what `cargo bench -- ..` shows in a terminal: both of its streams, as they come, and its exit status.
 fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
     let (mut reader, writer) = io::pipe().expect("a pipe");
     let mut command = as_its_user(package, &words(line));
