@@ -1,4 +1,5 @@
-//! What a program has allocated through the driver, beside what the engine knows of it: whose it is, and of which kind.
+//! Allocations of a program through the driver, beside what the engine knows of them: whose they are, and of which
+//! kind.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;

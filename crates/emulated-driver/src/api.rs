@@ -9,7 +9,7 @@ use crate::status::{Answer, Status};
 
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// What a program may call before `cuInit`.
+/// Functions that a program may call before `cuInit`.
 const BEFORE: [&str; 7] = [
     "cuInit",
     "cuDriverGetVersion",

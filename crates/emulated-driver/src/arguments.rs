@@ -86,7 +86,7 @@ impl Out<c_char> {
     }
 }
 
-/// What a caller describes: one or several of a type.
+/// A caller's description: one or several of a type.
 #[repr(transparent)]
 pub struct In<T>(*const T);
 

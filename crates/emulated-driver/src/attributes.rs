@@ -1,4 +1,4 @@
-//! What a device answers to `cuDeviceGetAttribute`, a row each. An attribute without a row is refused: a success would be
+//! Answers of a device to `cuDeviceGetAttribute`, a row each. An attribute without a row is refused: a success would be
 //! believed.
 
 use crate::settings::{Settings, settings};

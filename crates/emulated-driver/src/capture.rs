@@ -11,7 +11,7 @@ use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
 use crate::work::Work;
 
-/// What a stream captures into.
+/// The capture of a stream.
 #[derive(Clone)]
 pub(crate) struct Capturing {
     graph: Arc<Graph>,

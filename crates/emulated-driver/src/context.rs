@@ -23,8 +23,8 @@ pub(crate) struct Context {
     pub(crate) streams: Arc<Family>,
 }
 
-/// What `cuCtxGetLimit` answers before a program sets it, by `CUlimit`: stack, `printf`, heap, depth and count of launches by
-/// kernels, granularity of the L2 cache and its persisting bytes.
+/// Answers of `cuCtxGetLimit` before a program sets a limit, by `CUlimit`: stack, `printf`, heap, depth and count of launches
+/// by kernels, granularity of the L2 cache and its persisting bytes.
 const LIMITS: [(u32, usize); 7] = [
     (0, 1024),
     (1, 1 << 20),

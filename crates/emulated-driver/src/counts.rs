@@ -1,4 +1,4 @@
-//! What launches have done, by kernel: printed as the process ends.
+//! Counts of launches by kernel: printed as the process ends.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

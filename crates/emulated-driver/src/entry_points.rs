@@ -20,7 +20,7 @@ struct Versioned {
     address: usize,
 }
 
-/// What a symbol is called in `cuGetProcAddress`: `cuMemcpyHtoD` of `cuMemcpyHtoD_v2_ptds`.
+/// Returns a symbol's name in `cuGetProcAddress`: `cuMemcpyHtoD` of `cuMemcpyHtoD_v2_ptds`.
 fn name_of(symbol: &str) -> (&str, Default) {
     let (rest, default) = match symbol
         .strip_suffix("_ptsz")

@@ -56,7 +56,7 @@ impl Event {
         *lock(&self.place) = Some(place);
     }
 
-    /// What a stream does from now on waits for it.
+    /// Makes a stream's later work wait for it.
     fn wait_in(&self, stream: &Arc<Stream>) -> Answer {
         match self.place() {
             None => Ok(()),
@@ -95,7 +95,7 @@ impl Event {
 }
 
 impl Place {
-    /// What a lane has done until now.
+    /// Returns the place of all that a lane has done until now.
     pub(crate) fn now(lane: &order::Lane) -> Place {
         let order = order::if_checked().map(|mut known| {
             lane.settle(&mut known);

@@ -1,4 +1,4 @@
-//! What is said of the process: findings on standard error and as files, and the record of launches.
+//! Reports on the process: findings on standard error and as files, and the record of launches.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -20,7 +20,7 @@ pub(crate) struct Function {
     source: Source,
     name: CString,
     named: Named,
-    /// What a program has set, or -1.
+    /// Values that a program has set, or -1.
     dynamic_shared: AtomicU32,
     carveout: AtomicU32,
     allows_large_clusters: AtomicU32,
@@ -32,7 +32,7 @@ enum Source {
     Library(Arc<Library>, Handle),
 }
 
-/// What was not set.
+/// The value of a setting that was not set.
 const UNSET: u32 = u32::MAX;
 
 /// The registers of a thread as the driver answers them: no allocator of registers has seen the kernel.

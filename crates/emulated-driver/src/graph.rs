@@ -111,7 +111,7 @@ impl Graph {
         run(&self.steps()?, lane)
     }
 
-    /// What is executed of it.
+    /// Returns its executable form.
     pub(crate) fn instantiate(&self) -> Answer<Executable> {
         Ok(Executable {
             nodes: Mutex::new(self.steps()?),

@@ -1,4 +1,4 @@
-//! What handles stand for. They are numbers, and never addresses: a stale one is found, and none is read from.
+//! Handles and their objects. Handles are numbers, and never addresses: a stale one is found, and none is read from.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ macro_rules! objects {
     };
 }
 
-/// What a program knows by a handle.
+/// An object that a program knows by a handle.
 pub(crate) trait Kept: Sized {
     /// The answer to a handle that is none of this type's.
     const ERROR: Status;

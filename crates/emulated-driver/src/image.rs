@@ -1,5 +1,5 @@
-//! What modules are loaded from: PTX, or PTX in a fatbin, packed in either of nvcc's ways. Machine code is refused with a
-//! sentence for each way of getting PTX in its place.
+//! Images that modules are loaded from: PTX, or PTX in a fatbin, packed in either of nvcc's ways. Machine code is refused
+//! with a sentence for each way of getting PTX in its place.
 
 use std::borrow::Cow;
 use std::ffi::CStr;

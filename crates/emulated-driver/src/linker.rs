@@ -10,7 +10,7 @@ use crate::link::merged;
 use crate::module::bytes_of_path;
 use crate::status::{Answer, Status};
 
-/// What is to be linked, and the image that it becomes: PTX that ends with NUL.
+/// The modules to link, and the image that they become: PTX that ends with NUL.
 #[derive(Default)]
 pub(crate) struct Linking {
     modules: Mutex<Vec<String>>,

@@ -32,7 +32,7 @@ impl Named {
         })
     }
 
-    /// What a parameter is called: an argument where its place among those is known.
+    /// Returns a parameter's name: an argument where its place among those is known.
     pub(crate) fn parameter(&self, index: usize) -> String {
         let mut first = 0;
         for (number, argument) in self.arguments.iter().flatten().enumerate() {
@@ -105,7 +105,7 @@ fn arguments(mut types: &str) -> Option<Vec<Argument>> {
     Some(arguments)
 }
 
-/// What follows the `E` that ends a template's arguments.
+/// Returns the text after the `E` that ends a template's arguments.
 fn past_template(mut inside: &str) -> Option<&str> {
     loop {
         let first = inside.chars().next()?;

@@ -6,7 +6,8 @@ use engine::check::{self, Known, Operation, Turn, Turns};
 
 use crate::settings::settings;
 
-/// What is known of all devices' memory. Nothing that owns a stream is dropped while it is held: that takes it, too.
+/// Takes the knowledge of all devices' memory. Nothing that owns a stream is dropped while it is held: that takes it,
+/// too.
 pub(crate) fn checking() -> Turn<'static> {
     static TURNS: LazyLock<Turns> = LazyLock::new(Turns::default);
     TURNS.take()

@@ -1,4 +1,4 @@
-//! What a program asks of an address.
+//! Answers to a program's questions about an address.
 
 use crate::allocations::{self, Allocated, Kind};
 use crate::arguments::Out;

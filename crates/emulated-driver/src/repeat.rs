@@ -12,7 +12,7 @@ use crate::settings::{MOST_COPIED, settings};
 /// Runs a launch in an order.
 type Run<'a> = dyn Fn(Schedule) -> Result<(), Box<LaunchError>> + 'a;
 
-/// What has come of a launch.
+/// The outcome of a launch.
 pub(crate) struct Ran {
     /// Seeds that it was run under.
     pub(crate) seeds: u64,

@@ -1,11 +1,11 @@
-//! What a process leaves for those who started it: files of JSON, one per finding, and one that says what was launched.
+//! Files of a process for those who started it: JSON, one per finding, and one that says what was launched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::check;
 use serde::{Deserialize, Serialize};
 
-/// What a process has launched.
+/// The launches of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The program: its script, where it is an interpreter.

@@ -1,5 +1,5 @@
-//! What the environment says of the emulated devices and their checks. `ridgepoint emulate` sets it; a program that is
-//! started by hand may, too.
+//! Settings of the emulated devices and their checks in the environment. `ridgepoint emulate` sets them; a program that
+//! is started by hand may, too.
 
 use std::env;
 use std::path::PathBuf;
@@ -104,7 +104,7 @@ pub(crate) struct Settings {
     pub(crate) shows_calls: bool,
 }
 
-/// What the environment says, read once.
+/// Returns the environment's settings, read once.
 pub(crate) fn settings() -> &'static Settings {
     static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::of_environment);
     &SETTINGS

@@ -8,7 +8,7 @@ use crate::arguments::Out;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status(u32);
 
-/// What a call gives, or why not.
+/// The result of a call, or why there is none.
 pub(crate) type Answer<T = ()> = Result<T, Status>;
 
 /// Number, name, and text for people, which end with NUL.

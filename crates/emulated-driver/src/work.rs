@@ -1,4 +1,4 @@
-//! What is put into streams: done at once, or added to the graph of a stream that captures.
+//! Work in streams: done at once, or added to the graph of a stream that captures.
 
 use std::ffi::c_void;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::client::*;
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, PartialEq)]
 enum Is {
     /// A place for an answer that is a handle or an address of this kind.

@@ -1,4 +1,4 @@
-//! What is refused: stale handles, null pointers, wrong sizes, what is not known and what is not emulated.
+//! Calls that are refused: stale handles, null pointers, wrong sizes, what is not known and what is not emulated.
 
 use super::client::*;
 

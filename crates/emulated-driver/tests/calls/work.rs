@@ -1,4 +1,4 @@
-//! What succeeds: launches, copies, fills, streams, events, threads.
+//! Calls that succeed: launches, copies, fills, streams, events, threads.
 
 use std::thread;
 
