@@ -81,7 +81,7 @@ pub(crate) use element::map_words;
 
 use crate::thread::{block_dim_x, block_dim_y, thread_idx_x, thread_idx_y, thread_idx_z};
 
-/// What a thread learns from a scan.
+/// The results of a scan for a thread.
 ///
 /// ```
 /// use cuda_std::group::{self, Scan};

@@ -106,7 +106,7 @@ impl Warp {
         }
     }
 
-    /// What the lanes before this one brought, this one included, and all of them: combined from the left.
+    /// Combines what the lanes before this one brought, this one included, and all of them, from the left.
     #[inline(always)]
     #[track_caller]
     pub fn scan<T: Element>(self, value: T, op: impl Fn(T, T) -> T) -> Scan<T> {
@@ -127,7 +127,7 @@ impl Warp {
         has_before.then_some(before)
     }
 
-    /// What the lanes up to this one brought.
+    /// Combines what the lanes up to this one brought.
     #[inline(always)]
     #[track_caller]
     pub(super) fn scan_lanes<T: Element>(self, value: T, op: impl Fn(T, T) -> T) -> T {

@@ -98,8 +98,8 @@ impl Block {
         made.read(0, of_warp)
     }
 
-    /// What the threads before this one brought, this one included, and all of them: of each warp as [`Warp::scan`]
-    /// does, and then of the warps.
+    /// Combines what the threads before this one brought, this one included, and all of them: of each warp as
+    /// [`Warp::scan`] does, and then of the warps.
     #[inline(always)]
     #[track_caller]
     pub fn scan<T: Element>(self, value: T, op: impl Fn(T, T) -> T) -> Scan<T> {

@@ -285,7 +285,7 @@ impl Workspace<'_> {
         (behind_them(of_block.through), Some(before))
     }
 
-    /// What the blocks before this one brought, combined: none in the first. `total` is the block's, alike in all its
+    /// Combines what the blocks before this one brought: none in the first. `total` is the block's, alike in all its
     /// threads. A block waits for the one before it, as in [`Workspace::scan`].
     ///
     /// ```
