@@ -290,7 +290,7 @@ impl Sparse {
         })
     }
 
-    /// What a launch moves and computes: that depends on the matrix.
+    /// Returns the work of a launch, which depends on the matrix.
     fn work(&self) -> Work {
         let entries = self.values.len() as f64;
         let bytes = 8.0 * entries + 4.0 * (self.starts.len() + self.x.len()) as f64;

@@ -1,4 +1,4 @@
-//! What people write in kernels of CUDA C++, in Rust: `docs/cuda-to-rust.md` is made of this file and of
+//! Kernels of CUDA C++, in Rust: `docs/cuda-to-rust.md` is made of this file and of
 //! `examples/tests/dictionary/host.rs`.
 //!
 //! A line `// CUDA:` begins a row of the page, `// Note:` adds to it, and the code that follows, up to an empty line or a
@@ -438,7 +438,7 @@ pub fn scan_of_the_grid(x: &[f32], workspace: Workspace, mut y: Output<f32>) {
     y.own().for_each(|(_, y)| *y = before);
 }
 
-/// What each thread writes of arrays of several dimensions.
+/// Writes arrays of several dimensions, each thread its own elements.
 #[kernel]
 pub fn dimensions(
     // CUDA: `float *y` of rows x columns, indexed by `y[row * columns + column]`

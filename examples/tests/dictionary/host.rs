@@ -1,4 +1,4 @@
-//! What people write on the host in CUDA C++, in Rust: rows of `docs/cuda-to-rust.md`, as the kernels of
+//! Host code of CUDA C++, in Rust: rows of `docs/cuda-to-rust.md`, as the kernels of
 //! `examples/kernels/src/dictionary.rs` have them.
 
 #![allow(

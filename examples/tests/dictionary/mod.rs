@@ -16,7 +16,7 @@ const SOURCES: [&str; 2] = [
     include_str!("host.rs"),
 ];
 
-/// What launches a part of the dictionary and looks at what came out.
+/// A function that launches a part of the dictionary and looks at what came out.
 type Case = fn(&Device) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -9,7 +9,7 @@ use example_kernels::{diffusion, layer_norm, product, segmented_scan, softmax, s
 use gpu_test::{Device, Failed, Trial, on_both};
 use ridgepoint_driver::{Emulation, LaunchConfig, Schedule, Stream};
 
-/// What runs a kernel and its twin, and compares both with the reference.
+/// A test that runs a kernel and its twin, and compares both with the reference.
 type Case = fn(&Device) -> Result<(), Failed>;
 
 const CASES: [(&str, Case); 6] = [
