@@ -1,9 +1,19 @@
 //! Signals that end commands, and what is written then.
 
-use super::streams::*;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use ridgepoint::study::Checkpoint;
+
+use super::streams::{lines, names, ridgepoint, run, stderr};
+use crate::support;
 
 /// A sweep that would take hours, once it has written some rows.
-fn started(folder: &Path, words: &str) -> Child {
+pub(super) fn started(folder: &Path, words: &str) -> Child {
     let degrees: Vec<String> = (1..=5000).map(|k| k.to_string()).collect();
     let study = match words.starts_with("roofline") {
         true => format!("{words} --device cpu --n 2^14 --k {}", degrees.join(",")),
@@ -21,12 +31,12 @@ fn started(folder: &Path, words: &str) -> Child {
     child
 }
 
-fn send(child: &Child, signal: Signal) {
+pub(super) fn send(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
     kill(pid, signal).expect("it runs");
 }
 
-fn json_rows(path: &Path) -> usize {
+pub(super) fn json_rows(path: &Path) -> usize {
     let text = fs::read(path).expect("there");
     let json: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
     json["rows"].as_array().expect("rows").len()

@@ -4,16 +4,10 @@ use crate::support;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use ridgepoint::study::Checkpoint;
 use tempfile::TempDir;
 
 pub(super) const SWEEP: &str = "roofline --device cpu --n 1001 --k 1,200 --runs 10";
@@ -71,7 +65,7 @@ pub(super) fn lines(path: &Path) -> usize {
 }
 
 /// The names in a folder, sorted.
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
     let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     let mut names: Vec<String> = entries

@@ -1,6 +1,12 @@
 //! Files that a killed run leaves, and what others put in their place.
 
-use super::streams::*;
+use std::fs::{self};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use super::signals::{json_rows, started};
+use super::streams::{SWEEP, lines, measured, names, run, stderr};
 
 #[test]
 fn a_killed_run_loses_no_row_and_no_earlier_file() {
