@@ -362,7 +362,7 @@ fn with_memory(kib: u32) -> (Option<i32>, String) {
 /// A limit that the roofs' buffers are over.
 #[test]
 fn too_little_memory_is_an_error_with_its_bytes() {
-    let (status, message) = with_memory(120_000);
+    let (status, message) = with_memory(128_000);
     assert_eq!(status, Some(2), "{message}");
     assert!(
         message.contains("67108864 bytes") && message.contains("free"),

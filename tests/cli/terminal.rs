@@ -141,7 +141,7 @@ fn lines() -> Vec<String> {
         "power --devices cpu:0,cpu:1 --dim 16 --dominance 0.9 --max-steps 20",
         "norm --devices cpu:0,cpu:1 --n 100 --rounds 1",
         "merge before.csv after.csv --output both.csv",
-        "emulate echo a program's own text",
+        "emulate echo the text of a program",
         "device",
         "doctor",
     ];

@@ -7,7 +7,7 @@
 //! /// Each row's sum, mean and largest element's place: a warp for each row.
 //! #[kernel]
 //! pub fn statistics(x: &[f32], width: usize, mut sums: WarpOutput<f32>, mut places: WarpOutput<u32>) {
-//!     let warp = group::warp();
+//!     let warp: group::Warp = group::warp();
 //!     let mut places = places.own_rows();
 //!     for mut sum in sums.own_rows() {
 //!         let row = &x[sum.row() * width..][..width];
@@ -136,7 +136,7 @@ pub fn warp() -> Warp {
 /// use cuda_std::{group, thread};
 ///
 /// let kernel = || {
-///     let block = group::block();
+///     let block: group::Block = group::block();
 ///     let own = f64::from(block.rank());
 ///     assert_eq!(block.sum(0.5_f64), 50.0);
 ///     assert_eq!((block.min(own), block.max(own)), (0.0, 99.0));

@@ -96,7 +96,7 @@ mod tests {
     }
 
     /// The commands without an option that the others have, and why. docs/design/command-line.md says the same.
-    const WITHOUT: [(&str, &str, &str); 6] = [
+    const WITHOUT: [(&str, &str, &str); 7] = [
         (
             "chart",
             "format",
@@ -109,6 +109,11 @@ mod tests {
             "a script for a shell is its result",
         ),
         ("completions", "quiet", "nothing but its result is printed"),
+        (
+            "emulate",
+            "format",
+            "its results are the program's, and a JSON file per finding",
+        ),
         ("man", "format", "a page in roff is its result"),
         ("man", "quiet", "nothing but its result is printed"),
     ];
@@ -142,7 +147,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 15] = [
+    const DIFFER: [(&str, &str); 17] = [
         ("against", "an axis, or an earlier program"),
         (
             "arch",
@@ -162,8 +167,10 @@ mod tests {
         ("max-steps", "of an iteration, or of a warp"),
         ("mode", "each study has its own"),
         ("n", "a list of an axis, or the one size of ceilings"),
+        ("no-check", "of one launch, or of a program's launches"),
         ("output", "rows, charts, or the folder of man"),
         ("seed", "of a matrix, or of a schedule"),
+        ("seeds", "of a test, or of each launch of a program"),
         ("shared", "a list, or that of a PTX file's launch"),
         ("size", "a list of an axis, or the one size of a pipeline"),
         ("tolerance", "a percentage, or a residual"),

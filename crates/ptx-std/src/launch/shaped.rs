@@ -33,12 +33,12 @@ pub struct ShapedMut<'a, T, const D: usize> {
 /// Extents that are not those of the elements.
 ///
 /// ```
-/// use cuda_std::launch::SliceMut;
+/// use cuda_std::launch::{ShapeError, SliceMut};
 ///
 /// let mut values = [0_u32; 6];
 /// // SAFETY: the array outlives the view.
 /// let view = unsafe { SliceMut::from_raw(values.as_mut_ptr(), 6) };
-/// let error = view.try_shaped([2, 4]).err().expect("six elements are no 2 x 4");
+/// let error: ShapeError<2> = view.try_shaped([2, 4]).err().expect("six elements are no 2 x 4");
 /// assert_eq!(error.to_string(), "an output of 2 x 4 has 8 elements, and the slice has 6");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

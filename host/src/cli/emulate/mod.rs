@@ -64,6 +64,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..=64))]
     gpus: u64,
 
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+
     #[command(flatten)]
     limits: limits::Arguments,
 
@@ -99,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|error| Failure::Failed(format!("cannot run {}: {error}", name.display())))?;
     let summary = Summary::of(&folder.record()).map_err(Failure::failed)?;
     let text = summary.to_string();
-    if !text.is_empty() {
+    if !text.is_empty() && !arguments.quiet {
         streams::complain(&text);
     }
     summary.verdict(ended.success(), &arguments.findings)
