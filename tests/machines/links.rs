@@ -141,7 +141,7 @@ fn files(folder: &Path) -> Result<(), Failed> {
     }
     let csv = fs::read_to_string(folder.join("a.csv"))?;
     same(&csv.lines().count(), &(1 + expected(2)))?;
-    let header = "quantity,from,to,value,unit,rms_percent,samples,bytes,by,way,note,from_device,to_device,emulated,checked";
+    let header = "quantity,from,to,value,unit,rms_percent,samples,bytes,by,way,note,from_device,to_device,emulated,checked,format";
     same(&csv.lines().next(), &Some(header))?;
     let read: Vec<LinkRow> = serde_json::from_slice(&fs::read(folder.join("a.json"))?)?;
     check_all(&read, 2, "cpu:", "CPU emulator")?;

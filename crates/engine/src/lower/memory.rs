@@ -73,7 +73,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn nanosleep(&mut self) -> Lowered<()> {
-        let run = handler!([], |c, _op| c.at.looks += 1 << 16);
+        let run = handler!([], |c, _op| {
+            c.at.looks = c.at.looks.saturating_add(1 << 16);
+        });
         self.emit_masked(run, 0, [0; 3], 0);
         Ok(())
     }
@@ -375,7 +377,7 @@ impl Lowering<'_> {
         };
         let run = handler!([], |c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            c.at.looks += 1;
+            c.at.looks = c.at.looks.saturating_add(1);
             checked::fence(c, op.a, op.b);
         });
         self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
