@@ -366,7 +366,7 @@ mod tests {
         let both = [row(1.5), row(2.5)];
         let narrow = table(&both, Width::Columns(40));
         assert!(
-            narrow.starts_with("All rows: batches 10; size 128; way of\n  copying streamed.\n"),
+            narrow.starts_with("All rows: batches 10; size 128; way of\ncopying streamed.\n"),
             "{narrow}"
         );
         assert!(
