@@ -1,44 +1,18 @@
 //! How commands end: by a signal before their first row, in another run's folder, without the result that was asked for.
 
-use crate::support;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
+
+use super::signals::send;
+use super::streams::{ridgepoint, run, stderr};
 
 /// A second for the command, and what a busy machine makes of it.
 const SOON: Duration = Duration::from_secs(4);
-
-/// The command in this folder, with words that are parted by blanks. No signal is ignored, whatever runs these tests.
-fn ridgepoint(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new("env");
-    command
-        .arg("--default-signal=HUP,INT,TERM")
-        .arg(support::ridgepoint())
-        .args(words.split(' '))
-        .current_dir(folder)
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(folder: &Path, words: &str) -> Output {
-    ridgepoint(folder, words)
-        .output()
-        .expect("the command starts")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn send(child: &Child, signal: Signal) {
-    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
-    kill(pid, signal).expect("it runs");
-}
 
 /// Waits for what another process is about to do.
 fn until(what: &str, is_so: impl Fn() -> bool) {

@@ -43,7 +43,7 @@ pub struct Described<'a> {
     pub element: u8,
     /// `CUtensorMapSwizzle`.
     pub swizzle: u8,
-    /// What lies outside of the tensor: 0 zeros, 1 NaN.
+    /// The elements outside of the tensor: 0 zeros, 1 NaN.
     pub outside: u8,
 }
 

@@ -3,7 +3,7 @@
 use cuda_std::group::{self, Number, Scan, Workspace};
 use cuda_std::prelude::*;
 
-/// What a thread is told by its warp, and by its block: sum, least, greatest, least and greatest with their places,
+/// Writes the results of each thread's warp, and of its block: sum, least, greatest, least and greatest with their places,
 /// and the sums up to it and before it.
 #[kernel(instances(
     of_groups_u32<u32>, of_groups_i32<i32>, of_groups_u64<u64>, of_groups_i64<i64>, of_groups_f32<f32>,
@@ -92,7 +92,7 @@ pub fn of_pairs(x: &[u32], mut out: Output<[u64; 12]>) {
     }
 }
 
-/// What the block that comes last is told by the grid, in a row for each block.
+/// Writes the results of the grid, which the block that comes last has, in a row for each block.
 #[kernel(instances(of_grid_u32<u32>, of_grid_f64<f64>))]
 pub fn of_grid<T: Number + Send>(
     x: &[T],

@@ -52,13 +52,13 @@ fn tree<T: Copy>(values: &[T], op: impl Fn(T, T) -> T) -> T {
     values[0]
 }
 
-/// What `reduce` of a block makes.
+/// Returns the result of a block's `reduce`.
 fn block_tree<T: Copy>(values: &[T], op: impl Fn(T, T) -> T) -> T {
     let of_warps: Vec<T> = values.chunks(32).map(|warp| tree(warp, &op)).collect();
     tree(&of_warps, op)
 }
 
-/// What each lane's `scan` has through the lane.
+/// Returns the result of each lane's `scan`, the lane's own value included.
 fn lanes_scan<T: Copy>(values: &[T], op: impl Fn(T, T) -> T) -> Vec<T> {
     [1, 2, 4, 8, 16]
         .into_iter()
@@ -71,7 +71,7 @@ fn lanes_scan<T: Copy>(values: &[T], op: impl Fn(T, T) -> T) -> Vec<T> {
         })
 }
 
-/// What a block's `scan` has through each thread, before it, and in all.
+/// The results of a block's `scan`: through each thread, before it, and in all.
 struct Scanned<T> {
     through: Vec<T>,
     before: Vec<Option<T>>,
@@ -121,7 +121,7 @@ fn best<T: Number>(values: &[T], wins: impl Fn(&T, &T) -> bool) -> (T, u32) {
     (values[place], place as u32)
 }
 
-/// What a thread is told, as the kernel orders it, for one of warp and block.
+/// Returns the results of each thread, as the kernel orders them, for one of warp and block.
 fn told<T: Number>(
     values: &[T],
     reduced: impl Fn(fn(T, T) -> T) -> T,
@@ -140,7 +140,7 @@ fn told<T: Number>(
     (numbers, [least.1, greatest.1])
 }
 
-/// What the threads of a block are told.
+/// Returns the results of the threads of a block.
 fn told_in_block<T: Number>(values: &[T]) -> Vec<([T; 14], [u32; 4])> {
     let Scanned {
         through, before, ..
@@ -292,7 +292,7 @@ fn of_pairs(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a grid's `reduce` makes.
+/// Returns the result of a grid's `reduce`.
 fn grid_tree<T: Copy>(values: &[T], block: usize, op: impl Fn(T, T) -> T) -> T {
     let of_blocks: Vec<T> = values
         .chunks(block)
