@@ -4,12 +4,12 @@
 #   bundle/multi-gpu-run.sh results
 #   bundle/multi-gpu-run.sh results links scaling    # these parts alone, in this order
 #
-# The parts, those first that show most: scaling, collectives, large, links, ranks, tests, slurm. `times.txt` has the seconds of each. Ends
-# with 1 if a command fails: a test does, a peer is faster than it may be, or GPUs or NCCL are missing. NVLink multicast is off in
+# The parts, those first that show most: scaling, collectives, large, links, weak, ranks, tests, slurm. `times.txt` has the seconds of
+# each. Ends with 1 if a command fails: a test does, a peer is faster than it may be, or GPUs or NCCL are missing. NVLink multicast is off in
 # NCCL, for ours and for PyTorch alike, unless NCCL_NVLS_ENABLE says otherwise.
 # shellcheck disable=SC2317  # parts are called by their names
 set -uo pipefail
-PARTS=(scaling collectives large links ranks tests slurm)
+PARTS=(scaling collectives large links weak ranks tests slurm)
 bundle=$(cd "$(dirname "$0")" && pwd)
 if [[ -z ${1:-} ]]; then
     echo "usage: multi-gpu-run.sh FOLDER [PART...]" >&2
@@ -100,8 +100,6 @@ scaling() {
     study power-16384 power --dim 16384
     study norm norm --n 2^30
     study power-8192 power
-    study power-weak power --scaling weak
-    study norm-weak norm --n 2^29 --scaling weak
     # With checkpoints, on all GPUs at once.
     steps=$(mktemp -d)
     for run in 1 2 3; do
@@ -109,16 +107,31 @@ scaling() {
         study "power-8192-$run" power --checkpoint "$steps/$run"
     done
     rm -rf "$steps"
-    cut -d, -f1-12 "$out"/power-*.csv "$out"/norm*.csv
+    shown power-16384 norm power-8192 power-8192-{1,2,3}
 }
 
-# What takes one GPU long: 8.6 GB of matrix, 34 GB of vectors.
+# What takes one GPU long: 34 GB of vectors, 8.6 GB of matrix.
 large() {
     study norm-2-32 norm --n 2^32
     study power-32768 power --dim 32768
+    shown norm-2-32 power-32768
+}
+
+weak() {
+    study power-weak power --scaling weak
+    study norm-weak norm --n 2^29 --scaling weak
     study power-weak-16384 power --dim 16384 --scaling weak
     study norm-weak-2-30 norm --n 2^30 --scaling weak
-    cut -d, -f1-12 "$out"/{norm-2-32,power-32768,power-weak-16384,norm-weak-2-30}.csv
+    shown power-weak norm-weak power-weak-16384 norm-weak-2-30
+}
+
+# shown NAME...: the most of what studies said: all but the residual and the devices.
+shown() {
+    local name
+    for name; do
+        echo "$name"
+        cut -d, -f2-4,6,8,9,11,12,17 "$out/$name.csv"
+    done
 }
 
 # NCCL's collectives beside PyTorch's, on each number of GPUs.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Ranks on two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made, or a folder with test-ranks alone:
+# Ranks on the GPUs of one host, two or more, from the bundle that scripts/gpu-bundle.sh made, or a folder with test-ranks alone:
 #
 #   bundle/ranks-run.sh results
 #

@@ -47,8 +47,8 @@ fn scaling_is_drawn_by_the_commands_and_from_their_rows_alike() {
             "{words} --devices cpu:0,cpu:1 --quiet --plot a.svg,a.png --output a.csv,a.json"
         ));
         let (marks, texts) = drawn(&at("a.svg"));
-        // One device, and 2 measured and 4, 8 and 16 predicted for each exchange.
-        assert_eq!(marks, [4, 9], "{words}");
+        // One device, and 1 and 2 measured and 4, 8 and 16 predicted for each exchange.
+        assert_eq!(marks, [7, 9], "{words}");
         let said = texts.join(" ");
         for part in [
             title,
@@ -76,7 +76,7 @@ fn scaling_is_drawn_by_the_commands_and_from_their_rows_alike() {
         }
         ridgepoint("chart a.csv --only exchange=peer --title Peer --output c.svg");
         let (marks, texts) = drawn(&at("c.svg"));
-        assert_eq!(marks, [1, 3], "{words}");
+        assert_eq!(marks, [2, 3], "{words}");
         assert!(texts.contains(&"Peer".to_owned()) && !texts.contains(&"gather".to_owned()));
     }
 }

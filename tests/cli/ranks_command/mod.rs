@@ -37,18 +37,56 @@ fn power_is_measured_on_one_two_and_all_devices_and_predicted_for_more() {
     let rows = rows(&command(words).output().expect("it starts"));
     let exchanges = ["gather", "graph", "peer"];
     let mut expected = vec![["alone", "1", "measured"]];
-    for devices in ["2", "3"] {
+    for devices in ["1", "2", "3"] {
         expected.extend(exchanges.map(|exchange| [exchange, devices, "measured"]));
     }
     for exchange in exchanges {
-        expected.extend(["4", "8", "16"].map(|devices| [exchange, devices, "predicted"]));
+        let devices = ["3", "4", "8", "16"];
+        expected.extend(devices.map(|devices| [exchange, devices, "predicted"]));
     }
     assert_eq!(columns(&rows, ["exchange", "devices", "kind"]), expected);
     for row in &rows {
         let is_measured = row["kind"] == "measured";
+        let is_both = !is_measured && row["devices"] == "3";
+        assert_eq!(row["error_percent"].is_empty(), !is_both, "{row:?}");
         assert_eq!(row["checked"] == "true", is_measured, "{row:?}");
         assert_eq!(row["limit"].is_empty(), is_measured, "{row:?}");
         assert!(row["device"].contains("CPU emulator"), "{row:?}");
+    }
+}
+
+/// Each predicted row says how many devices it is predicted from, and how far it is from a measured row of as many devices.
+#[test]
+fn what_is_measured_is_predicted_from_fewer_devices() {
+    let words =
+        "norm --devices cpu:0,cpu:1,cpu:2,cpu:3 --n 1000 --rounds 1 --exchange peer --format csv";
+    let from_fewer = [["4", "2 x"], ["8", "4 x"], ["16", "4 x"]];
+    let from_two = [["4", "2 x"], ["8", "2 x"], ["16", "2 x"]];
+    for (more, expected) in [("", from_fewer), (" --predict-from 2", from_two)] {
+        let words = format!("{words}{more}");
+        let rows = rows(&command(&words).output().expect("it starts"));
+        let step = |row: &HashMap<String, String>| row["step_us"].parse::<f64>().expect("a time");
+        let measured = |devices: &str| {
+            let found = rows
+                .iter()
+                .find(|row| row["kind"] == "measured" && row["devices"] == devices);
+            step(found.expect("a row"))
+        };
+        let predicted: Vec<_> = rows
+            .iter()
+            .filter(|row| row["kind"] == "predicted")
+            .collect();
+        for (row, [devices, from]) in predicted.iter().zip(expected) {
+            let (_, of) = row["device"].split_once(", from ").expect("from what");
+            assert!(row["devices"] == devices && of.starts_with(from), "{row:?}");
+        }
+        assert_eq!(predicted.len(), expected.len());
+        let error: f64 = predicted[0]["error_percent"].parse().expect("an error");
+        let expected = 100.0 * (step(predicted[0]) / measured("4") - 1.0);
+        assert!(
+            (error - expected).abs() <= 0.01,
+            "{error} is not {expected}"
+        );
     }
 }
 
@@ -59,12 +97,12 @@ fn a_weak_scaling_grows_with_the_devices() {
         // number is sent to all, grows with that side. So two devices have 56 * 56 elements where one has 40 * 40.
         (
             "power --dim 40 --dominance 0.4",
-            ["40", "56", "80", "112", "160"],
+            ["40", "40", "56", "80", "112", "160"],
             1.96,
         ),
         (
             "norm --n 1000 --rounds 1",
-            ["1000", "2000", "4000", "8000", "16000"],
+            ["1000", "1000", "2000", "4000", "8000", "16000"],
             2.0,
         ),
     ];
@@ -72,22 +110,22 @@ fn a_weak_scaling_grows_with_the_devices() {
         let words =
             format!("{words} --devices cpu:0,cpu:1 --scaling weak --exchange peer --format csv");
         let rows = rows(&command(&words).output().expect("it starts"));
-        let expected = ["alone", "peer", "peer", "peer", "peer"]
+        let expected = ["alone", "peer", "peer", "peer", "peer", "peer"]
             .into_iter()
-            .zip(["1", "2", "4", "8", "16"])
+            .zip(["1", "1", "2", "4", "8", "16"])
             .zip(sizes);
         let expected: Vec<_> = expected
             .map(|((exchange, devices), size)| [exchange, devices, size])
             .collect();
         assert_eq!(columns(&rows, ["exchange", "devices", "size"]), expected);
         let number = |row: usize, column: &str| rows[row][column].parse::<f64>().expect("a number");
-        let speedup = work * number(0, "step_us") / number(1, "step_us");
+        let speedup = work * number(0, "step_us") / number(2, "step_us");
         assert!(
-            (number(1, "speedup") - speedup).abs() <= 1e-3 * speedup,
+            (number(2, "speedup") - speedup).abs() <= 1e-3 * speedup,
             "{speedup}: {:?}",
-            rows[1]
+            rows[2]
         );
-        for row in &rows[2..] {
+        for row in &rows[3..] {
             assert_eq!(
                 (&row["kind"][..], &row["scaling"][..]),
                 ("predicted", "weak")
@@ -134,6 +172,11 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             "norm --device cpu --n 64 --quiet --plot a.svg",
             "--against n: the axis has one value",
         ),
+        (
+            "norm --device cpu --n 64 --predict-from 2",
+            "--predict-from has no effect without --devices",
+        ),
+        ("power --devices cpu:0,cpu:1 --predict-from 1", "2"),
         ("norm --devices cpu:0", "--devices takes one --n"),
         (
             "power --devices cpu:0,cpu:1 --resume --checkpoint x",

@@ -21,13 +21,18 @@ const ENDED_WITHIN: Duration = Duration::from_secs(16);
 
 /// A rank of two, as torchrun would start it.
 fn rank(number: usize, folder: &Path, words: &str) -> Command {
+    rank_of((number, 2), folder, words)
+}
+
+/// A rank of so many, as torchrun would start it.
+fn rank_of((number, size): (usize, usize), folder: &Path, words: &str) -> Command {
     let mut command = command(words);
     command
         .args(["--devices", "all", "--fault-timeout", FAULT, "--rendezvous"])
         .arg(folder.join("meet"))
         .env("RANK", number.to_string())
         .env("LOCAL_RANK", number.to_string())
-        .env("WORLD_SIZE", "2");
+        .env("WORLD_SIZE", size.to_string());
     command
 }
 
@@ -65,6 +70,40 @@ fn each_process_of_a_launcher_is_a_rank_and_the_first_one_writes() {
         // One device, and two with each of two exchanges.
         let (marks, _) = drawn(&folder.path().join(chart));
         assert_eq!(marks, [3, 0], "{chart}");
+    }
+}
+
+#[test]
+fn four_and_eight_processes_share_what_two_do() {
+    for size in [4, 8] {
+        for words in [
+            "power --dim 40 --dominance 0.4 --format csv",
+            "norm --n 1003 --rounds 1 --format csv",
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::create_dir(folder.path().join("meet")).expect("a folder");
+            let start = |number| {
+                let mut command = rank_of((number, size), folder.path(), words);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                command.spawn().expect("it starts")
+            };
+            let ranks: Vec<Child> = (0..size).map(start).collect();
+            let ended = ranks
+                .into_iter()
+                .map(|it| it.wait_with_output().expect("it ends"));
+            let ended: Vec<_> = ended.collect();
+            for other in &ended[1..] {
+                assert!(other.status.success(), "{words}: {}", text(&other.stderr));
+            }
+            let devices = size.to_string();
+            let found = super::columns(&rows(&ended[0]), ["exchange", "devices", "checked"])
+                .iter()
+                .map(|row| row.join(" "))
+                .collect::<Vec<_>>();
+            let expected = ["gather", "graph"].map(|it| format!("{it} {devices} true"));
+            assert_eq!(found[0], "alone 1 true");
+            assert_eq!(found[1..], expected, "{words} of {size}");
+        }
     }
 }
 
@@ -115,7 +154,7 @@ fn the_only_process_of_a_launcher_is_a_rank_with_one_device_where_it_is_to_meet_
     // One device alone, and as a rank of one.
     let rendezvous = [Path::new("--rendezvous"), folder.path()];
     assert_eq!(devices(&rendezvous), ["1", "1"]);
-    assert_eq!(devices(&[]), ["1", "2"]);
+    assert_eq!(devices(&[]), ["1", "1", "2"]);
 }
 
 #[test]

@@ -15,11 +15,13 @@ mod latency;
 mod plan;
 mod row;
 mod store;
+mod topology;
 
 pub use error::{LinkError, LinksFileError};
 pub use plan::LinkPlan;
 pub use row::{LinkQuantity, LinkRow};
 pub use store::{LinkRoof, load_links};
+pub use topology::{LinkShape, Topology};
 
 use kernels_gpu::ceilings::stream::Vector;
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use super::canvas::{self, ChartError, ChartFormat};
-use super::plot::{Matrix, Paint, matrices};
+use super::plot::{Matrix, Network, Paint, matrices};
 use crate::ceilings::Unit;
-use crate::links::{LinkQuantity, LinkRow};
+use crate::links::{LinkQuantity, LinkRow, Topology};
 use crate::table::{self, Look, Width};
 
 /// A matrix for each quantity, from the device of the line to that of the column, and what is to be said of the rows.
@@ -46,11 +46,8 @@ impl LinksPicture<'_> {
             return Err("there are no measured links to draw".into());
         }
         let [title, subtitle] = heading(self.rows);
-        canvas::write_scene(
-            &matrices(&title, &subtitle, &tables(self.rows)),
-            format,
-            output,
-        )
+        let scene = matrices([&title, &subtitle], network(self.rows), &tables(self.rows));
+        canvas::write_scene(&scene, format, output)
     }
 
     /// Whether nothing was measured.
@@ -72,6 +69,18 @@ fn tables(rows: &[LinkRow]) -> Vec<Matrix> {
         (!rows.is_empty()).then(|| table_of(quantity, &rows))
     };
     quantities.filter_map(of).collect()
+}
+
+/// The links between the devices, where there are three or more.
+fn network(rows: &[LinkRow]) -> Option<Network> {
+    let topology = Topology::of(rows)?;
+    let greatest = topology.rates.iter().map(|it| it.2).fold(0.0, f64::max);
+    let share = |&(a, b, rate): &(usize, usize, f64)| (a, b, rate / greatest);
+    Some(Network {
+        caption: format!("{topology}."),
+        links: topology.rates.iter().map(share).collect(),
+        names: topology.devices,
+    })
 }
 
 fn table_of(quantity: LinkQuantity, rows: &[&LinkRow]) -> Matrix {
@@ -168,7 +177,8 @@ fn devices(rows: &[LinkRow]) -> Vec<String> {
 
 /// Notes what matrices do not say: why there is no number, what went through the host, and what is one device's alone.
 fn notes(rows: &[LinkRow]) -> Vec<String> {
-    let mut notes = Vec::new();
+    let topology = Topology::of(rows).map(|it| format!("{it}."));
+    let mut notes: Vec<String> = topology.into_iter().collect();
     let mut note = |text: String| {
         if !notes.contains(&text) {
             notes.push(text);

@@ -33,6 +33,8 @@ pub struct ScalingRow {
     pub speedup: Option<f64>,
     /// Whether nothing was measured.
     pub is_predicted: bool,
+    /// How many percent longer a predicted step is than the measured one, where both are known.
+    pub error_percent: Option<f64>,
     /// Devices that ran it, `2 x NAME`, or that it is predicted for and from, `4 x NAME, from 2 x NAME`.
     pub device: String,
 }
@@ -45,6 +47,12 @@ impl ScalingRow {
         let is_count = |text: &str| text.parse::<usize>().is_ok();
         let one = several.split_once(" x ").filter(|it| is_count(it.0));
         one.map_or(several, |it| it.1)
+    }
+
+    /// The most devices that it is predicted from.
+    fn predicted_from(&self) -> Option<usize> {
+        let (_, from) = self.device.split_once(", from ")?;
+        from.split_once(" x ")?.0.parse().ok()
     }
 
     fn is_emulated(&self) -> bool {
@@ -89,6 +97,10 @@ impl ScalingChart<'_> {
                 true => " Hollow, dashed: predicted by the model that is fitted to these.",
                 false => "",
             },
+            match has(&|row| row.error_percent.is_some()) {
+                true => " Ringed: how much longer the predicted step is than the measured one.",
+                false => "",
+            },
             match has(&ScalingRow::is_emulated) {
                 true => " Emulated: these are not a GPU's times.",
                 false => "",
@@ -122,28 +134,55 @@ impl ScalingChart<'_> {
         }
     }
 
-    /// A series for each exchange. All lines begin at the mark of one device.
+    /// The series of each exchange. Lines of measured marks begin at that of one device, and those of predicted marks at the last
+    /// mark that they are predicted from.
     fn series(&self) -> Vec<Series> {
-        let one = self.marked().find(|it| it.0.exchange == ALONE);
-        let joined = match one {
-            Some((row, speedup)) => Joined::From((row.devices as f64, speedup)),
-            None => Joined::Marks,
-        };
         let exchanges = self.marked().map(|it| &it.0.exchange).unique();
-        let series = exchanges.map(|exchange| Series {
-            name: exchange.clone(),
-            joined: match exchange == ALONE {
-                true => Joined::Not,
-                false => joined,
-            },
-            marks: self
-                .marked()
-                .filter(|it| it.0.exchange == *exchange)
-                .sorted_by_key(|it| it.0.devices)
-                .map(mark)
-                .collect(),
-        });
-        series.collect()
+        exchanges
+            .flat_map(|exchange| self.series_of(exchange))
+            .collect()
+    }
+
+    fn series_of(&self, exchange: &str) -> Vec<Series> {
+        let of_exchange = self.marked().filter(|it| it.0.exchange == exchange);
+        let (predicted, measured): (Vec<_>, Vec<_>) = of_exchange
+            .sorted_by_key(|it| it.0.devices)
+            .partition(|it| it.0.is_predicted);
+        let begin = match measured.first() {
+            _ if exchange == ALONE => Joined::Not,
+            Some((row, _)) if row.devices == 1 => Joined::Marks,
+            _ => self.from_one(),
+        };
+        let place = |from: Option<usize>| {
+            let mut until = measured.iter().rev();
+            let last = until.find(|(row, _)| from.is_none_or(|from| row.devices <= from));
+            last.map_or(begin, |(row, speedup)| {
+                Joined::From((row.devices as f64, *speedup))
+            })
+        };
+        let lines = predicted
+            .iter()
+            .into_group_map_by(|it| it.0.predicted_from());
+        let lines = lines.into_iter().sorted_by_key(|line| line.0);
+        let lines = lines.map(|(from, line)| (place(from), line.into_iter().copied().collect()));
+        let lines: Vec<(Joined, Vec<_>)> = lines.collect();
+        std::iter::once((begin, measured.clone()))
+            .chain(lines)
+            .filter(|(_, marks)| !marks.is_empty())
+            .map(|(joined, marks)| Series {
+                name: exchange.to_owned(),
+                joined,
+                marks: marks.into_iter().map(mark).collect(),
+            })
+            .collect()
+    }
+
+    /// From the mark of one device on.
+    fn from_one(&self) -> Joined {
+        let one = self.marked().find(|it| it.0.exchange == ALONE);
+        one.map_or(Joined::Marks, |(row, speedup)| {
+            Joined::From((row.devices as f64, speedup))
+        })
     }
 
     /// The rows with their speedups, of which a logarithmic axis has no 0.
@@ -182,7 +221,9 @@ fn mark((row, speedup): (&ScalingRow, f64)) -> Mark {
         },
         noise: None,
         tip: String::new(),
-        note: None,
+        note: row
+            .error_percent
+            .map(|percent| format!("{} on {}: {percent:+.1} %", row.exchange, row.devices)),
         letters: None,
     }
 }

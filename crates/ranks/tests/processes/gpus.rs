@@ -1,7 +1,7 @@
 //! Ranks with GPUs, as threads and as processes: NCCL's collectives against the host's own computation, in
 //! graphs, and when a rank is lost.
 //!
-//! These cases need two GPUs and NCCL: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
+//! These cases need two GPUs and NCCL, and some take all that there are: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
 //! `RIDGEPOINT_NCCL` may name NCCL's file. The cases `threads::`, and that of two processes with one GPU, also run, wherever
 //! there is a rustc, on a driver (tests/support/fake_driver.rs of the workspace) and an NCCL (fake_nccl.rs) that end the process at the
 //! first call from the wrong context.
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use gpu_test::{Failed, REQUIRE_GPU, Trial, equal, on_two_gpus};
 use nix::sys::signal::{Signal, kill};
 use ranks::{Rank, RankError, Reduction, nccl, run_threads};
-use ridgepoint_driver::{Device, Stream};
+use ridgepoint_driver::{Device, Stream, gpus};
 
 use crate::collectives::{all_collectives, elements, every_type, limits};
 use crate::launch::{Launch, Started};
@@ -24,11 +24,10 @@ use crate::launch::{Launch, Started};
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = vec![
-        two(
-            "threads::collectives_are_those_of_the_host",
-            against_the_host,
-        ),
-        two("threads::every_type_is_summed", types),
+        two("threads::collectives_are_those_of_the_host", |_| {
+            against_the_host(&all()?)
+        }),
+        two("threads::every_type_is_summed", |_| types(&all()?)),
         two("graphs::collectives_are_replayed", in_a_graph),
         two("threads::sums_are_the_same_each_time", same_bits),
         two("threads::a_rank_that_fails_is_lost", failing),
@@ -63,6 +62,12 @@ fn two(name: &str, case: fn(&[Device]) -> Result<(), Failed>) -> Trial {
         );
         case(&devices)
     })
+}
+
+/// Every GPU there is.
+fn all() -> Result<Vec<Device>, Failed> {
+    let open = |number| Device::with_ptx(number as u32, &[]);
+    Ok((0..gpus()?.len()).map(open).collect::<Result<_, _>>()?)
 }
 
 fn against_the_host(devices: &[Device]) -> Result<(), Failed> {
@@ -213,7 +218,7 @@ fn launch<'a>(program: &'a str, folder: &'a tempfile::TempDir) -> Launch<'a> {
 
 fn processes(_: &[Device]) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
-    let ranks = launch("some", &folder).start_all(2);
+    let ranks = launch("some", &folder).start_all(gpus()?.len());
     for (rank, ended) in ranks.into_iter().map(Started::end).enumerate() {
         let expected = format!("rank {rank} is done: true");
         if !ended.is_success || ended.said != expected {

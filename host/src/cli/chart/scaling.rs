@@ -63,8 +63,22 @@ impl Table {
             size: self.count(numbered, "size")?,
             speedup,
             is_predicted,
+            error_percent: self.error_percent(numbered)?,
             device: text("device")?,
         })
+    }
+
+    /// The error of a prediction. Files of earlier versions have no such column.
+    fn error_percent(&self, numbered: Numbered<'_>) -> Result<Option<f64>, String> {
+        const COLUMN: &str = "error_percent";
+        match self.cell(numbered.1, COLUMN) {
+            Err(_) | Ok("") => Ok(None),
+            Ok(cell) => {
+                let percent = cell.parse().ok().filter(|it: &f64| it.is_finite());
+                let wanted = || self.unexpected(numbered, COLUMN, "a number of percent");
+                percent.map(Some).ok_or_else(wanted)
+            }
+        }
     }
 
     /// A number from 1.

@@ -19,7 +19,7 @@ pub(super) use power::run as power;
 
 use super::charts::ChartFiles;
 use super::console::Console;
-use super::option_values::refuse_without_effect;
+use super::option_values::{refuse_without_effect, whole};
 use super::study_options::{Common, Rows};
 use super::tracing::Process;
 use super::{Failure, study_modes};
@@ -41,7 +41,15 @@ pub(super) struct Ranked {
     /// What grows with the number of devices [default: strong]
     #[arg(long, value_name = "SCALING", value_parser = study_modes::growth())]
     scaling: Option<Growth>,
+
+    /// The most devices whose times predictions are made from: measured and predicted times of more devices stand side by side
+    /// [default: each number of devices is predicted from all smaller ones that are measured]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(2..=MOST_PREDICTED_FROM))]
+    predict_from: Option<usize>,
 }
+
+/// More devices than any host has.
+const MOST_PREDICTED_FROM: u64 = 1024;
 
 impl Ranked {
     /// Whether the study is one of several devices.
@@ -53,6 +61,7 @@ impl Ranked {
         let given = [
             ("--exchange", !self.exchange.is_empty()),
             ("--scaling", self.scaling.is_some()),
+            ("--predict-from", self.predict_from.is_some()),
         ];
         match self.places.are_given()? {
             true => Ok(true),
@@ -129,6 +138,14 @@ fn measure<S: Study>(
     refuse_without_effect(&[axis], "with --devices: the chart is of their number")?;
     let places = &arguments.places;
     let world = places.world()?;
+    let predicts = (
+        "--predict-from",
+        world.is_some() && arguments.predict_from.is_some(),
+    );
+    refuse_without_effect(
+        &[predicts],
+        "under a launcher: its processes measure one number of devices",
+    )?;
     let process = places.process()?;
     let plot = match process {
         Process::First => &common.drawing.plot[..],
@@ -141,7 +158,8 @@ fn measure<S: Study>(
     let study = study(&devices[0])?;
     let counts = arguments.counts(&study, world.as_ref(), &devices, &rows.console)?;
     let growth = arguments.scaling.unwrap_or(Growth::Strong);
-    let run = Run::new(study, growth, counts, &mut rows);
+    let predict_from = arguments.predict_from.unwrap_or(usize::MAX);
+    let run = Run::new(study, growth, counts, &mut rows).predicting_from(predict_from);
     let ended = match &world {
         None => run.in_threads(places, &devices),
         Some(world) => run.in_process(places, world, &devices),
@@ -179,6 +197,7 @@ fn drawn(row: &DevicesRow) -> ScalingRow {
         size: row.size as u64,
         speedup: row.speedup,
         is_predicted: row.kind == Kind::Predicted,
+        error_percent: row.error_percent,
         device: row.device.clone(),
     }
 }
@@ -190,9 +209,9 @@ pub(super) fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The powers of two from 2 on that are less than a number, and that number.
+/// The powers of two that are less than a number, and that number.
 fn powers(number: usize) -> Vec<usize> {
-    let powers = (1..)
+    let powers = (0..)
         .map(|power| 1 << power)
         .take_while(|&power| power < number);
     powers.chain([number]).collect()

@@ -1,5 +1,6 @@
 //! A study on one device and on several, row by row.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
@@ -17,7 +18,7 @@ use crate::study::devices::{
     DevicesRow, Exchange, Growth, Measured, Model, Problem, Team, measured_link,
 };
 
-/// Numbers of devices that are predicted.
+/// Numbers of devices that are predicted, whether they are measured or not. So is each other number that is measured.
 const PREDICTED: [usize; 3] = [4, 8, 16];
 
 /// A study, how it is run, and what has come of it.
@@ -28,6 +29,8 @@ pub(super) struct Run<'a, S> {
     growth: Growth,
     /// The numbers of devices, and how each exchanges.
     counts: Vec<(usize, Vec<Exchange>)>,
+    /// The most devices whose times predictions are made from.
+    predict_from: usize,
     rows: Shared<'a>,
     /// On several devices.
     measured: Mutex<Vec<(Exchange, DevicesRow)>>,
@@ -45,20 +48,29 @@ impl<'a, S: Study> Run<'a, S> {
     ) -> Self {
         let exchanges = counts.iter().map(|(_, exchanges)| exchanges.len());
         let measured: usize = exchanges.clone().sum();
-        let predicted = PREDICTED.len() * exchanges.max().unwrap_or(0);
+        let predicted = (PREDICTED.len() + counts.len()) * exchanges.max().unwrap_or(0);
         Run {
             // One device, and each exchange on each number of devices, measured or predicted.
             steps: 1 + measured + predicted,
             study,
             growth,
             counts,
+            predict_from: usize::MAX,
             rows: Mutex::new(rows),
             measured: Mutex::default(),
             lacking: Mutex::default(),
         }
     }
 
-    /// Ranks as threads of this process: on one device, two, four and so on, and on all.
+    /// With predictions from the times of at most so many devices.
+    pub(super) fn predicting_from(self, most: usize) -> Self {
+        Run {
+            predict_from: most,
+            ..self
+        }
+    }
+
+    /// The study as it is on one device, and ranks as threads of this process: on one device, two, four and so on, and on all.
     pub(super) fn in_threads(&self, places: &Places, devices: &[Device]) -> Result<(), Failure> {
         let alone_us = self.alone(&devices[0], || Ok(()))?;
         for (count, exchanges) in &self.counts {
@@ -171,7 +183,8 @@ impl<'a, S: Study> Run<'a, S> {
             .warn(&format!("not everything is measured on {devices}: {why}"));
     }
 
-    /// Predicts what more devices would do, by each of the exchanges.
+    /// Predicts by each of the exchanges what every number of devices does, from the times of fewer; beside one that was measured, with the
+    /// error.
     fn predict(&self, devices: &[Device], alone_us: f64) -> Result<(), Failure> {
         let Some(link) = measured_link(devices).map_err(study_failure)? else {
             return Ok(());
@@ -181,23 +194,41 @@ impl<'a, S: Study> Run<'a, S> {
         for exchange in each_once(exchanges.copied().collect()) {
             let of_exchange = measured.iter().filter(|it| it.0 == exchange);
             let rows: Vec<&DevicesRow> = of_exchange.map(|it| &it.1).collect();
-            let times: Vec<Measured> = rows.iter().map(|row| self.times(row)).collect();
-            let Some(last) = rows.last() else { continue };
-            let model = Model::fitted(self.growth, alone_us, &times, (exchange, link));
-            for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
+            for count in predicted(&rows) {
+                let fewer =
+                    |it: &&&DevicesRow| it.devices < count && it.devices <= self.predict_from;
+                let fewer: Vec<&DevicesRow> = rows.iter().filter(fewer).copied().collect();
+                let Some(last) = fewer.last().filter(|it| it.devices > 1) else {
+                    continue;
+                };
+                let times = self.times(&fewer, alone_us);
+                let model = Model::fitted(self.growth, &times, (exchange, link));
                 let row = model.row(last, self.problem(count));
+                let row = match rows.iter().find(|it| it.devices == count) {
+                    Some(measured) => row.with_error(measured.step_us),
+                    None => row,
+                };
                 locked(&self.rows).add(row.against(Some(alone_us), self.growth))?;
             }
         }
         Ok(())
     }
 
-    fn times(&self, row: &DevicesRow) -> Measured {
-        Measured {
+    /// What rows were measured to take. Where none is of one device, as in a run with checkpoints, the study as it is without an exchange
+    /// stands for it; other kernels do that, and of a problem that grows they say nothing.
+    fn times(&self, rows: &[&DevicesRow], alone_us: f64) -> Vec<Measured> {
+        let has_one = rows.iter().any(|row| row.devices == 1);
+        let one = (!has_one && self.growth == Growth::Strong).then(|| Measured {
+            problem: self.problem(1),
+            step_us: alone_us,
+            exchange_us: 0.0,
+        });
+        let rows = rows.iter().map(|row| Measured {
             problem: self.problem(row.devices),
             step_us: row.step_us,
             exchange_us: row.exchange_us.unwrap_or(0.0),
-        }
+        });
+        one.into_iter().chain(rows).collect()
     }
 
     fn problem(&self, devices: usize) -> Problem {
@@ -208,6 +239,12 @@ impl<'a, S: Study> Run<'a, S> {
             bytes: self.study.bytes(devices, size),
         }
     }
+}
+
+/// Returns the numbers of devices to predict, beside what was measured.
+fn predicted(measured: &[&DevicesRow]) -> BTreeSet<usize> {
+    let measured = measured.iter().map(|row| row.devices);
+    measured.chain(PREDICTED).collect()
 }
 
 /// Returns the device's message if it has too little memory.

@@ -78,7 +78,8 @@ fn what_was_not_measured_or_not_by_a_link_is_said() {
 
 #[test]
 fn a_picture_has_each_number_inside_of_it() {
-    for count in [2, 8] {
+    // From three devices on their links are drawn as lines, too.
+    for (count, lines) in [(2, 0), (3, 3), (4, 6), (8, 28)] {
         let mut all = Vec::new();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
@@ -108,6 +109,14 @@ fn a_picture_has_each_number_inside_of_it() {
             .descendants()
             .filter(|node| node.attribute("class") == Some("cell"));
         assert_eq!(cells.count(), all.len());
+        let links = document
+            .descendants()
+            .filter(|node| node.attribute("class") == Some("link"));
+        assert_eq!(links.count(), lines);
+        let said = "linked alike";
+        let text = links_table(&all, Width::Any);
+        assert_eq!(text.contains(said), lines > 0, "{text}");
+        assert_eq!(texts.join(" ").contains(said), lines > 0);
         let mut png = Vec::new();
         picture.write(ChartFormat::Png, &mut png).expect("drawn");
         assert!(png.starts_with(b"\x89PNG"));
@@ -120,20 +129,32 @@ fn a_picture_has_each_number_inside_of_it() {
 /// For people who look at it: `RIDGEPOINT_DRAW=FOLDER cargo test -p ridgepoint-harness --lib report::links`.
 #[test]
 fn a_picture_fits_its_frame() {
-    let rows = rows();
-    let [title, subtitle] = heading(&rows);
-    let scene = matrices(&title, &subtitle, &tables(&rows));
-    let figure = Figure {
-        title,
-        subtitle,
-        plots: Vec::new(),
+    let pairs = |count: usize| {
+        let mut rows = rows();
+        for (from, to) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+            let [a, b] = [from, to].map(|it| format!("cuda:{it}"));
+            let rate = if from / 2 == to / 2 { 391e9 } else { 44e9 };
+            if from != to {
+                rows.push(row(LinkQuantity::Copy, &a, &b, Some(rate)));
+            }
+        }
+        rows
     };
-    assert_eq!(faults(&figure, &scene), [""; 0]);
-    if let Some(folder) = std::env::var_os("RIDGEPOINT_DRAW") {
-        let path = std::path::Path::new(&folder).join("links.png");
-        let file = std::fs::File::create(path).expect("writable");
-        LinksPicture { rows: &rows }
-            .write(ChartFormat::Png, file)
-            .expect("drawn");
+    for (name, rows) in [("2", rows()), ("4", pairs(4)), ("8", pairs(8))] {
+        let [title, subtitle] = heading(&rows);
+        let scene = matrices([&title, &subtitle], network(&rows), &tables(&rows));
+        let figure = Figure {
+            title,
+            subtitle,
+            plots: Vec::new(),
+        };
+        assert_eq!(faults(&figure, &scene), [""; 0], "{name} devices");
+        if let Some(folder) = std::env::var_os("RIDGEPOINT_DRAW") {
+            let path = std::path::Path::new(&folder).join(format!("links-{name}.png"));
+            let file = std::fs::File::create(path).expect("writable");
+            LinksPicture { rows: &rows }
+                .write(ChartFormat::Png, file)
+                .expect("drawn");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Matrices of numbers, in cells that are the darker the greater the number is.
 
 use super::geometry::Place;
+use super::network::Network;
 use super::scene::{Anchor, Ink, Item, LINE, Line, Role, Scene, Text, wrapped};
 
 /// A matrix under its caption.
@@ -27,8 +28,12 @@ const TEXT: f64 = 13.0;
 /// Columns from which on a matrix has the whole width.
 const WIDE: usize = 6;
 
-/// The matrices below a title, two side by side where they are small.
-pub(in crate::report) fn matrices(title: &str, subtitle: &str, all: &[Matrix]) -> Scene {
+/// The matrices below a title and a network, two side by side where they are small.
+pub(in crate::report) fn matrices(
+    [title, subtitle]: [&str; 2],
+    network: Option<Network>,
+    all: &[Matrix],
+) -> Scene {
     let mut items = Vec::new();
     let mut top = MARGIN;
     for (text, size, ink) in [(title, TITLE, Ink::Text), (subtitle, TEXT, Ink::Faint)] {
@@ -36,6 +41,10 @@ pub(in crate::report) fn matrices(title: &str, subtitle: &str, all: &[Matrix]) -
             top += LINE * size;
             items.push(label(&line, (MARGIN, top), Anchor::Start, (size, ink)));
         }
+    }
+    if let Some(network) = network {
+        network.draw(&mut items, (MARGIN, top + GAP), WIDTH - 2.0 * MARGIN);
+        top += GAP + network.height();
     }
     let beside = match all.iter().any(|matrix| matrix.columns.len() >= WIDE) {
         true => 1,
@@ -114,7 +123,7 @@ fn draw(items: &mut Vec<Item>, matrix: &Matrix, (left, top): Place, width: f64) 
     }
 }
 
-fn label(text: &str, at: Place, anchor: Anchor, (size, ink): (f64, Ink)) -> Item {
+pub(super) fn label(text: &str, at: Place, anchor: Anchor, (size, ink): (f64, Ink)) -> Item {
     Item::Text(Text {
         at,
         anchor,

@@ -10,6 +10,7 @@ mod labels;
 mod layout;
 mod legend;
 mod matrix;
+mod network;
 mod png;
 mod scene;
 mod svg;
@@ -19,6 +20,7 @@ mod ticks;
 pub use terminal::Paint;
 
 pub(super) use matrix::{Matrix, matrices};
+pub(super) use network::Network;
 pub(super) use scene::Scene;
 pub(super) use svg::Home;
 

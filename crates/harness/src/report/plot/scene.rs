@@ -83,6 +83,8 @@ pub(in crate::report) enum Role {
     Leader,
     /// Of a matrix: as wide as the cell is high.
     Cell,
+    /// Between two devices: the wider the faster.
+    Link,
 }
 
 /// A line through places.

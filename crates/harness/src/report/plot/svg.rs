@@ -121,6 +121,7 @@ fn write_line(svg: &mut String, line: &Line, home: Home) {
         (Role::Noise, _) => "noise",
         (Role::Leader, _) => "leader",
         (Role::Cell, _) => "cell",
+        (Role::Link, _) => "link",
     };
     let dashes = if line.dashed {
         " stroke-dasharray=\"7 5\""

@@ -13,6 +13,7 @@ fn rows(scaling: &str) -> Vec<ScalingRow> {
         size: 8192,
         speedup: Some(speedup),
         is_predicted: devices > 2,
+        error_percent: None,
         device: match devices {
             1 => GPU.to_owned(),
             2 => format!("2 x {GPU}"),
@@ -50,23 +51,78 @@ fn exchanges_are_lines_from_one_device_on_whose_predicted_part_is_hollow() {
     let [plot] = &figure.plots[..] else {
         panic!("one plot");
     };
-    let names: Vec<&str> = plot.series.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["alone", "gather", "graph", "peer"]);
-    for series in &plot.series[1..] {
-        assert_eq!(series.joined, Joined::From((1.0, 1.0)), "{series:?}");
-        let marks: Vec<_> = series.marks.iter().map(|it| (it.x, it.kind)).collect();
-        use MarkKind::{Measured, Predicted};
-        let expected = [
-            (2.0, Measured),
-            (4.0, Predicted),
-            (8.0, Predicted),
-            (16.0, Predicted),
-        ];
-        assert_eq!(marks, expected);
+    let lines: Vec<_> = plot.series.iter().map(shown).collect();
+    let mut expected = vec![("alone", Joined::Not, vec![(1.0, MarkKind::Measured)])];
+    for (exchange, at_two) in [("gather", 1.7863), ("graph", 1.7886), ("peer", 1.9783)] {
+        expected.extend([
+            (
+                exchange,
+                Joined::From((1.0, 1.0)),
+                vec![(2.0, MarkKind::Measured)],
+            ),
+            (
+                exchange,
+                Joined::From((2.0, at_two)),
+                [4.0, 8.0, 16.0]
+                    .map(|it| (it, MarkKind::Predicted))
+                    .to_vec(),
+            ),
+        ]);
     }
+    assert_eq!(lines, expected);
     let scene = figure.scene(880.0);
     assert_eq!(faults(&figure, &scene), [""; 0]);
     assert_eq!(faults(&figure, &figure.scene(440.0)), [""; 0]);
+}
+
+/// A series' name, how it is joined, and its marks.
+fn shown(series: &Series) -> (&str, Joined, Vec<(f64, MarkKind)>) {
+    let marks = series.marks.iter().map(|it| (it.x, it.kind)).collect();
+    (&series.name, series.joined, marks)
+}
+
+/// Measured on 2 and 4 devices; 4 predicted from 2, and 8 from 4.
+#[test]
+fn predicted_marks_stand_beside_measured_ones_with_their_error() {
+    let mut rows = rows("strong");
+    rows.retain(|row| row.exchange != "gather" && row.devices <= 8);
+    for exchange in ["graph", "peer"] {
+        let four = rows
+            .iter_mut()
+            .find(|row| row.exchange == exchange && row.devices == 4)
+            .expect("a row");
+        let measured = ScalingRow {
+            is_predicted: false,
+            speedup: Some(3.0),
+            device: format!("4 x {GPU}"),
+            ..four.clone()
+        };
+        four.error_percent = Some(-12.34);
+        rows.push(measured);
+    }
+    for row in rows.iter_mut().filter(|row| row.devices == 8) {
+        row.device = format!("8 x {GPU}, from 4 x {GPU}");
+    }
+    let figure = figure(&rows);
+    assert!(figure.subtitle.contains("Ringed: how much longer"));
+    let peer: Vec<_> = figure.plots[0].series.iter().map(shown).collect();
+    let (hollow, filled) = (MarkKind::Predicted, MarkKind::Measured);
+    let expected = [
+        (
+            "peer",
+            Joined::From((1.0, 1.0)),
+            vec![(2.0, filled), (4.0, filled)],
+        ),
+        ("peer", Joined::From((2.0, 1.9783)), vec![(4.0, hollow)]),
+        ("peer", Joined::From((4.0, 3.0)), vec![(8.0, hollow)]),
+    ];
+    assert_eq!(peer[peer.len() - 3..], expected);
+    let notes = figure.plots[0].series.iter().flat_map(|it| &it.marks);
+    let notes: Vec<&str> = notes.filter_map(|it| it.note.as_deref()).collect();
+    assert_eq!(notes, ["graph on 4: -12.3 %", "peer on 4: -12.3 %"]);
+    for width in [880.0, 440.0] {
+        assert_eq!(faults(&figure, &figure.scene(width)), [""; 0]);
+    }
 }
 
 #[test]
@@ -146,7 +202,12 @@ fn without_speedups_there_is_nothing_to_draw() {
     let rows = &self::rows("strong")[1..];
     let chart = ScalingChart { rows, title: None };
     assert!(!chart.is_empty());
-    assert_eq!(chart.figure().plots[0].series[0].joined, Joined::Marks);
+    let figure = chart.figure();
+    let [measured, predicted] = &figure.plots[0].series[..2] else {
+        panic!("two lines of each exchange");
+    };
+    assert_eq!(measured.joined, Joined::Marks);
+    assert_eq!(predicted.joined, Joined::From((2.0, 1.7863)));
 }
 
 #[test]

@@ -57,6 +57,8 @@ pub struct DevicesRow {
     pub checkpoints: Option<u64>,
     /// The longest part of the step: of a predicted row.
     pub limit: Option<String>,
+    /// How many percent longer the predicted step is than the measured one: of a predicted row whose number of devices was measured.
+    pub error_percent: Option<f64>,
     /// The devices that ran it, or that it is predicted from.
     pub device: String,
     /// Whether the result agreed with its reference.
@@ -109,6 +111,7 @@ impl DevicesRow {
             residual: None,
             checkpoints: None,
             limit: None,
+            error_percent: None,
             kind: Kind::Measured,
             device,
             checked: true,
@@ -119,6 +122,14 @@ impl DevicesRow {
     pub fn with_work(self, work: f64) -> DevicesRow {
         DevicesRow {
             work: Some(work),
+            ..self
+        }
+    }
+
+    /// A predicted row, with its difference from a measured step.
+    pub fn with_error(self, measured_us: f64) -> DevicesRow {
+        DevicesRow {
+            error_percent: Some(rounded(100.0 * (self.step_us / measured_us - 1.0))),
             ..self
         }
     }
@@ -159,5 +170,13 @@ mod tests {
         assert_eq!(of(&rounded, Growth::Weak), Some(2.8));
         let row = rounded.against(Some(80.0), Growth::Weak);
         assert_eq!(row.efficiency, Some(1.4));
+    }
+
+    #[test]
+    fn a_predicted_step_is_longer_or_shorter_than_the_measured_one() {
+        let row = DevicesRow::alone("power", 100, 51.5, String::new());
+        assert_eq!(row.error_percent, None);
+        assert_eq!(row.clone().with_error(50.0).error_percent, Some(3.0));
+        assert_eq!(row.with_error(103.0).error_percent, Some(-50.0));
     }
 }

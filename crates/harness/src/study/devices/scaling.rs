@@ -140,25 +140,23 @@ pub struct Step {
 }
 
 impl Model {
-    /// With the least squares of what was measured on one device, `alone_us` per step, and on several.
+    /// With the least squares of what was measured, one device among it.
     ///
-    /// Without its exchange, a step takes `fixed + divided / devices` if they share one problem: the relative differences count, those of one
-    /// device among them. If the problem grows, the time stays the same, and only those of several devices count: one device alone runs
-    /// other kernels. The latency is the mean of what is left of the exchanges, or, from three numbers of several devices on, a line.
+    /// Without its exchange, a step takes `fixed + divided / devices` if they share one problem: the relative differences count. If the problem
+    /// grows, the time stays the same. The latency is the mean of what is left of the exchanges of several devices, or, from three
+    /// numbers of them on, a line.
     pub fn fitted(
         growth: Growth,
-        alone_us: f64,
         measured: &[Measured],
         (exchange, link): (Exchange, LinkFigures),
     ) -> Model {
-        let of_several = measured.iter().map(|it| {
+        let of_work = measured.iter().map(|it| {
             Point::relative(
                 growth.share(it.problem.devices),
                 it.step_us - it.exchange_us,
             )
         });
-        let of_one = (growth == Growth::Strong).then(|| Point::relative(1.0, alone_us));
-        let (fixed_us, divided_us) = line(&of_several.chain(of_one).collect::<Vec<_>>());
+        let (fixed_us, divided_us) = line(&of_work.collect::<Vec<_>>());
         let mut model = Model {
             growth,
             fixed_us,
@@ -168,9 +166,11 @@ impl Model {
             link,
             overlaps: exchange == Exchange::Peer,
         };
-        let left = measured.iter().map(|it| {
+        let several = measured.iter().filter(|it| it.problem.devices > 1);
+        let count = several.clone().count();
+        let left = several.map(|it| {
             let bytes_us = model.step(it.problem).exchange_us;
-            let devices = match measured.len() {
+            let devices = match count {
                 0..LINE => 0.0,
                 _ => it.problem.devices as f64,
             };

@@ -2,7 +2,7 @@
 //! and without it, under the same name with `_fixed` behind it. Those of `correct` have none.
 //!
 //! All take the same arguments: `x` to read, `y` to write, `n` elements to work on; those of `peers` the memories of two
-//! devices and the number of their own. Comments at the
+//! devices and the number of their own, those of `teams` the memories of all. Comments at the
 //! ends of lines say where the bug is seen.
 
 #![no_std]
@@ -23,6 +23,7 @@ pub mod peers;
 pub mod progress;
 pub mod shared;
 pub mod streams;
+pub mod teams;
 pub mod uninitialised;
 
 macro_rules! sources {
@@ -34,5 +35,5 @@ macro_rules! sources {
 /// The name and the text of each file.
 pub const SOURCES: &[(&str, &str)] = sources![
     "atomics" "bounds" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
-    "parts" "peers" "progress" "shared" "streams" "uninitialised"
+    "parts" "peers" "progress" "shared" "streams" "teams" "uninitialised"
 ];

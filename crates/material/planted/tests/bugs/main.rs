@@ -1,8 +1,9 @@
-//! The planted bugs: found on one device and on two, and described on the page that lists them.
+//! The planted bugs: found on one device, on two and on several, and described on the page that lists them.
 
 mod one_device;
 mod page;
 mod said;
+mod several_devices;
 mod two_devices;
 
 use gpu_test::Arguments;
@@ -10,6 +11,7 @@ use gpu_test::Arguments;
 fn main() {
     let mut trials = one_device::trials();
     trials.extend(two_devices::trials());
+    trials.extend(several_devices::trials());
     trials.extend(page::trials());
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }

@@ -1,11 +1,11 @@
-//! docs/testing-kernels.md has a row for each planted bug, of one device or two, says how many there are, and shows a verdict of
+//! docs/testing-kernels.md has a row for each planted bug, of one device, two or several, says how many there are, and shows a verdict of
 //! compute-sanitizer only of those that it was run on.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use planted::{BUGS, PAIR_BUGS};
+use planted::{BUGS, PAIR_BUGS, TEAM_BUGS};
 use ridgepoint_driver::finding::Kind;
 
 const NOT_RUN: &str = "not run yet";
@@ -43,11 +43,14 @@ fn wrong(page: &str, results: &str) -> Vec<String> {
         format!("has {} bugs", BUGS.len()),
         format!("name all {},", BUGS.len()),
     ];
-    let pairs = PAIR_BUGS.iter().map(|bug| format!("\n| `{}` | ", bug.name));
+    let pairs = PAIR_BUGS.iter().map(|bug| bug.name);
+    let several = pairs.chain(TEAM_BUGS.iter().map(|bug| bug.name));
+    let several = several.map(|name| format!("\n| `{name}` | "));
     let counts = counts
         .into_iter()
-        .chain(pairs)
-        .chain([format!("has {} of two devices", PAIR_BUGS.len())]);
+        .chain(several)
+        .chain([format!("has {} of two devices", PAIR_BUGS.len())])
+        .chain([format!("{} of any number of devices", TEAM_BUGS.len())]);
     let counts = counts.filter(|it| !page.contains(it));
     let counts = counts.map(|it| format!("the page lacks {it:?}"));
     missing.chain(otherwise).chain(counts).collect()
