@@ -28,7 +28,7 @@ const PALEST: f64 = 12.0;
 impl Network {
     /// The pixels that it is high.
     pub(super) fn height(&self) -> f64 {
-        2.0 * (RADIUS + LINE * TEXT)
+        2.0 * (RADIUS + 2.0 * TEXT)
     }
 
     /// Draws it from a place on, as wide as there is room.
@@ -55,7 +55,7 @@ impl Network {
             })
         }));
         for (index, name) in self.names.iter().enumerate() {
-            let (x, y) = on_circle(index, RADIUS + 0.7 * TEXT);
+            let (x, y) = on_circle(index, RADIUS + 1.1 * TEXT);
             let anchor = match x - middle.0 {
                 ..-1.0 => Anchor::End,
                 1.0.. => Anchor::Start,

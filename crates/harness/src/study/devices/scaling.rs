@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{DevicesRow, Exchange, Kind};
 use crate::driver::{Device, Stream};
+use crate::links::{LinkPlan, chased};
 use crate::measure::{Interval, Summary};
 use crate::study::StudyError;
 
@@ -47,12 +48,14 @@ impl fmt::Display for Growth {
 pub struct LinkFigures {
     /// 1e9 bytes per second that a copy moves in one direction.
     pub gigabytes_per_second: f64,
+    /// Microseconds from the store of a word until another device sees it: those of a load from its memory, or 0 where it has no access.
+    pub hop_us: f64,
 }
 
-/// A copy from the first device to the second.
+/// A copy from the first device to the second, and loads from its memory.
 ///
 /// # Errors
-/// [`StudyError::Driver`]: there is too little memory, or the driver refuses the copy.
+/// [`StudyError::Driver`]: there is too little memory, or the driver refuses the copy; [`StudyError::Wrong`]: other words were loaded.
 pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyError> {
     let [first, second, ..] = devices else {
         return Ok(None);
@@ -62,14 +65,19 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
         false => COPIED,
     };
     // Without access a copy takes its way through the host's memory, which is what the link then is.
-    if first.can_access_peer(second)? {
+    let has_access = first.can_access_peer(second)?;
+    if has_access {
         first.enable_peer_access(second)?;
     }
+    let stream = Stream::new(first)?;
+    let hop_us = match has_access {
+        true => hop_us(second, first, &stream)?,
+        false => 0.0,
+    };
     let (from, mut to) = (
         first.buffer_zeroed::<u8>(bytes)?,
         second.buffer_zeroed::<u8>(bytes)?,
     );
-    let stream = Stream::new(first)?;
     let mut copy = || -> Result<f64, StudyError> {
         let interval = Interval::of(&stream, || {
             // SAFETY: both live until the stream has been synchronised, and nothing else touches them.
@@ -83,7 +91,17 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
     let median = Summary::of(&times).map_or(f64::NAN, |it| it.median);
     Ok(Some(LinkFigures {
         gigabytes_per_second: bytes as f64 / median / 1e6,
+        hop_us,
     }))
+}
+
+/// Microseconds of a load from another device's memory.
+fn hop_us(there: &Device, reader: &Device, stream: &Stream<'_>) -> Result<f64, StudyError> {
+    let plan = LinkPlan::of(reader);
+    let chased = chased(there, reader, stream, (plan.loads, plan.rounds))?;
+    let [came, expected] = [chased.came, chased.expected].map(|it| it as f64);
+    StudyError::check("the end of a chase over the link", came, expected, 0.0)?;
+    Ok(Summary::of(&chased.samples).map_or(0.0, |it| 1e6 * it.median))
 }
 
 /// The problem of a study's step on a number of devices.
@@ -118,7 +136,7 @@ pub struct Model {
     pub fixed_us: f64,
     /// Microseconds of one device, for what all divide between them. If the problem grows, each device takes as long for its part.
     pub divided_us: f64,
-    /// Microseconds of an exchange but for its bytes.
+    /// Microseconds of an exchange but for its bytes and for what each device adds.
     pub latency_us: f64,
     /// Microseconds of it that each device adds.
     pub latency_per_device_us: f64,
@@ -143,8 +161,8 @@ impl Model {
     /// With the least squares of what was measured, one device among it.
     ///
     /// Without its exchange, a step takes `fixed + divided / devices` if they share one problem: the relative differences count. If the problem
-    /// grows, the time stays the same. The latency is the mean of what is left of the exchanges of several devices, or, from three
-    /// numbers of them on, a line.
+    /// grows, the time stays the same. The latency is what is left of the exchanges of several devices: with a hop for each more of
+    /// them that a collective's ring has, or, from three numbers of devices on, a line.
     pub fn fitted(
         growth: Growth,
         measured: &[Measured],
@@ -167,20 +185,21 @@ impl Model {
             overlaps: exchange == Exchange::Peer,
         };
         let several = measured.iter().filter(|it| it.problem.devices > 1);
-        let count = several.clone().count();
-        let left = several.map(|it| {
-            let bytes_us = model.step(it.problem).exchange_us;
-            let devices = match count {
-                0..LINE => 0.0,
-                _ => it.problem.devices as f64,
-            };
-            Point {
-                x: devices,
-                y: (it.exchange_us - bytes_us).max(0.0),
-                weight: 1.0,
-            }
+        let left = several.map(|it| Point {
+            x: it.problem.devices as f64,
+            y: (it.exchange_us - model.step(it.problem).exchange_us).max(0.0),
+            weight: 1.0,
         });
-        (model.latency_us, model.latency_per_device_us) = line(&left.collect::<Vec<_>>());
+        let left: Vec<Point> = left.collect();
+        // Stores from kernels go to all devices at once; a collective's numbers go from each to the next.
+        let hop_us = match exchange {
+            Exchange::Peer => 0.0,
+            Exchange::Gather | Exchange::Graph => link.hop_us,
+        };
+        (model.latency_us, model.latency_per_device_us) = match left.len() {
+            ..LINE => parallel(&left, hop_us),
+            _ => line(&left),
+        };
         model
     }
 
@@ -197,7 +216,7 @@ impl Model {
         };
         let latency_us = match problem.devices {
             ..2 => 0.0,
-            _ => self.latency_us + self.latency_per_device_us * devices,
+            _ => (self.latency_us + self.latency_per_device_us * devices).max(0.0),
         };
         let work = match self.growth {
             Growth::Strong => "the work that the devices share",
@@ -256,6 +275,13 @@ impl Point {
             weight: 1.0 / (y * y),
         }
     }
+}
+
+/// The line of this slope with the least squares of the distances, in the form of [`line`].
+fn parallel(points: &[Point], slope: f64) -> (f64, f64) {
+    let above = points.iter().map(|it| it.y - slope * it.x);
+    let at_zero = above.sum::<f64>() / points.len().max(1) as f64;
+    (at_zero, slope)
 }
 
 /// The line `at zero + slope x` with the least squares of the distances, of which neither number is below 0: both. Where all x are the

@@ -2,6 +2,7 @@ use super::*;
 
 const LINK: LinkFigures = LinkFigures {
     gigabytes_per_second: 100.0,
+    hop_us: 0.0,
 };
 
 /// A vector of 64 KiB.
@@ -108,7 +109,7 @@ fn no_part_of_a_model_is_negative() {
 }
 
 #[test]
-fn latencies_of_one_or_two_numbers_of_devices_are_a_mean_and_of_three_a_line() {
+fn latencies_of_one_or_two_numbers_of_devices_without_hops_are_a_mean_and_of_three_a_line() {
     // 64 KiB at 100 GB/s, as far as a device receives them.
     let exchange_us =
         |devices: usize, latency_us| 0.65536 * (1.0 - 1.0 / devices as f64) + latency_us;
@@ -126,6 +127,34 @@ fn latencies_of_one_or_two_numbers_of_devices_are_a_mean_and_of_three_a_line() {
         Exchange::Gather,
     );
     is_near(three.step(on(16)).exchange_us, exchange_us(16, 19.0));
+}
+
+/// A collective's numbers go from each device to the next, a kernel's to all at once.
+#[test]
+fn each_device_more_is_a_hop_of_a_collective() {
+    let link = LinkFigures {
+        hop_us: 0.75,
+        ..LINK
+    };
+    let two = measured(2, 67.0, 7.0);
+    let of = |exchange| {
+        let model = Model::fitted(
+            Growth::Strong,
+            &[measured(1, 110.0, 0.0), two],
+            (exchange, link),
+        );
+        is_near(model.step(on(2)).us, two.step_us);
+        let latency = |devices| model.latency_us + model.latency_per_device_us * devices as f64;
+        latency(8) - latency(2)
+    };
+    is_near(of(Exchange::Gather), 6.0 * 0.75);
+    is_near(of(Exchange::Graph), 6.0 * 0.75);
+    is_near(of(Exchange::Peer), 0.0);
+    // An exchange that is hidden has hops all the same, and no time below 0.
+    let hidden = [measured(1, 110.0, 0.0), measured(2, 60.0, 0.0)];
+    let model = Model::fitted(Growth::Strong, &hidden, (Exchange::Gather, link));
+    assert!(model.latency_us < 0.0);
+    assert!(model.step(on(2)).exchange_us >= 0.0);
 }
 
 /// `power --scaling weak` of two H100, in an earlier call than that of docs/results/h100-x2.
