@@ -67,6 +67,16 @@ cp "$(executable workloads bench --profile quick --package ladder --bench worklo
 cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
 cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
 cp "$(executable processes test --profile quick --package ridgepoint-ranks --test processes)" bundle/test-ranks
+# demo NAME: the bench of the package that `ridgepoint new` makes, as it is now.
+demo() {
+    cp "$(cd target/gate-demo &&
+        CARGO_TARGET_DIR=.. executable kernels bench --package gate-demo-benches --bench kernels)" "bundle/$1"
+}
+rm -rf target/gate-demo
+(cd target && release/ridgepoint new gate-demo --path .. --quiet)
+demo bench-demo
+scripts/gpu/slower.sh target/gate-demo
+demo bench-demo-slow
 cp scripts/gpu/*.{sh,py} scripts/checks/*.py scripts/figures/lesson.sh bundle/
 cp benches/peers/*.{cu,cuh,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit

@@ -5,8 +5,10 @@
 
 Draws pairs of launches from one distribution, makes the second one slower by 0, 3, 5, 10 and 25 %, and prints how many
 of them are called changed, slower or unknown at the default tolerance of 3 %. RIDGEPOINT is the program, by default that
-of the PATH; that of an earlier commit gives the rates before. Fails where more than 5 % of unchanged launches are called
-changed, or where less than 95 % of those are found that are 10 % slower with one outlier among 20 samples.
+of the PATH; that of an earlier commit gives the rates before. The last rows are drawn as 20 runs on an H100 were: with what
+differs between rounds and between runs. Fails where more than 5 % of unchanged launches are called changed, where less than
+95 % of those are found that are 10 % slower with one outlier among 20 samples or 5 % slower as on an H100, or where more than
+one accusation is to be expected among the 988 comparisons of 52 rows in 20 runs.
 """
 
 import argparse
@@ -75,7 +77,41 @@ SCENARIOS = [
 ]
 
 
-def row(k, samples):
+def on_h100(ms, within, between, gap=0.0, burst=0.0):
+    """A launch as the 20 recorded runs on an H100 have it (docs/results/gate): `within` a round and `between` runs, percent of
+    the time; `gap`, milliseconds that launches of a process are apart in one half of the processes; `burst`, the share of
+    times in which the device is slower, which a fourth of the rounds after one are in, too. Returns the samples by rounds."""
+
+    def draw(counts):
+        time = ms * (1 + random.gauss(0, between / 100)) + gap * random.randrange(2)
+        rounds, slow = [], False
+        for count in counts:
+            slow = random.random() < (0.25 if slow else burst)
+            factor = random.uniform(1.1, 2) if slow else 1
+            rounds.append([max(ms / 10, time * factor * random.gauss(1, within / 100)) for _ in range(count)])
+        return rounds
+
+    return draw
+
+
+FOUR = [5] * 4
+QUIET = on_h100(0.18, 0.5, 0.2, burst=0.001)
+SHORT = on_h100(0.0041, 1.1, 0.3, gap=0.00025, burst=0.01)
+
+# Name, distribution, samples of each round, runs; and how many of the 988 comparisons of docs/results/gate are of such rows.
+MEASURED = [
+    ("H100, 2^26 elements", QUIET, FOUR, 1, 950),
+    ("H100, launches of 4 us", SHORT, FOUR, 1, 38),
+    ("H100, near the L2 cache's size", on_h100(0.026, 2.3, 0.7, burst=0.02), FOUR, 1, 0),
+    ("H100, 15 % noise", on_h100(0.18, 15, 0.2), FOUR, 1, 0),
+    ("H100, 2^26, 10 samples", QUIET, [4, 3, 3], 1, 0),
+    ("H100, 2^26, 3 runs merged", QUIET, FOUR, 3, 0),
+    ("H100, 4 us, 3 runs merged", SHORT, FOUR, 3, 0),
+    ("H100, 4 us, 10 runs merged", SHORT, FOUR, 10, 0),
+]
+
+
+def row(k, samples, rounds=()):
     mean = statistics.fmean(samples)
     return {
         "k": k,
@@ -90,7 +126,23 @@ def row(k, samples):
         "rms_percent": 100 * statistics.stdev(samples) / mean,
         "samples": len(samples),
         "samples_ms": samples,
+        "round_samples": list(rounds),
     }
+
+
+def drawn(draw, count, launches, slower):
+    """Rows of one round each."""
+    return [row(k, [it * (1 + slower / 100) for it in draw(count)]) for k in range(launches)]
+
+
+def measured(draw, rounds, runs, launches, slower):
+    """Rows as a GPU's files have them."""
+    rows = []
+    for k in range(launches):
+        for _ in range(runs):
+            samples = [it * (1 + slower / 100) for each in draw(rounds) for it in each]
+            rows.append(row(k, samples, rounds))
+    return rows
 
 
 def compare(program, folder, before, after):
@@ -115,21 +167,34 @@ def main():
     print(f"{given.pairs} pairs each, seed {given.seed}; percent of the pairs")
     print("| samples | called changed, unchanged | unknown, unchanged |", *[f" {it} % slower found |" for it in SLOWER[1:]], sep="")
     print("|---|" + "---|" * (len(SLOWER) + 1))
-    failures = []
+    failures, accused, comparisons = [], 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, draw, few, many in SCENARIOS:
+
+        def cell(name, rows):
+            """Prints a row of the table; `rows` draws launches of before or after, by how much slower they are."""
             cells = []
             for slower in SLOWER:
-                before = [row(k, draw(few)) for k in range(given.pairs)]
-                after = [row(k, [it * (1 + slower / 100) for it in draw(many)]) for k in range(given.pairs)]
-                counts = compare(given.program, pathlib.Path(folder), before, after)
+                counts = compare(given.program, pathlib.Path(folder), rows(0, 0), rows(1, slower))
                 _, faster, found, unknown = [100 * count / given.pairs for count in counts]
                 cells += [faster + found, unknown] if slower == 0 else [found]
-                if slower == 0 and faster + found > 5:
-                    failures.append(f"{name}: {faster + found:.1f} % of unchanged launches are called changed")
-                if slower == 10 and draw is outlier and found < 95:
-                    failures.append(f"{name}: {found:.1f} % of those that are 10 % slower are found")
-            print(f"| {name} | " + " | ".join(f"{cell:.1f}" for cell in cells) + " |", flush=True)
+            print(f"| {name} | " + " | ".join(f"{it:.1f}" for it in cells) + " |", flush=True)
+            if cells[0] > 5:
+                failures.append(f"{name}: {cells[0]:.1f} % of unchanged launches are called changed")
+            return dict(zip([0, "unknown", *SLOWER[1:]], cells))
+
+        for name, draw, *counts in SCENARIOS:
+            found = cell(name, lambda side, slower: drawn(draw, counts[side], given.pairs, slower))
+            if draw is outlier and found[10] < 95:
+                failures.append(f"{name}: {found[10]:.1f} % of those that are 10 % slower are found")
+        for name, draw, rounds, runs, share in MEASURED:
+            found = cell(name, lambda _, slower: measured(draw, rounds, runs, given.pairs, slower))
+            accused += share * found[0] / 100
+            comparisons += share
+            if draw is QUIET and found[5] < 95:
+                failures.append(f"{name}: {found[5]:.1f} % of those that are 5 % slower are found")
+    print(f"expected accusations in {comparisons} comparisons of unchanged rows: {accused:.2f}")
+    if accused > 1:
+        failures.append(f"{accused:.2f} accusations in {comparisons} comparisons of unchanged rows")
     if failures:
         sys.exit("\n".join(failures))
 

@@ -12,9 +12,19 @@ struct Span {
     high: f64,
 }
 
-/// Judges launches that the emulator has counted in all runs; `None` where a run has no counts.
+/// Judges launches that the emulator ran; `None` of those of GPUs alone. Without counts in all runs nothing is known of them.
 pub(super) fn judged(before: &[Run], after: &[Run], tolerance_percent: f64) -> Option<Judged> {
-    let spans = spans(before, after)?;
+    if !before.iter().chain(after).any(|run| run.is_emulated) {
+        return None;
+    }
+    let Some(spans) = spans(before, after) else {
+        return Some(Judged {
+            percent: 100.0 * (super::median(after) / super::median(before) - 1.0),
+            noise_percent: None,
+            verdict: Verdict::Unknown,
+            reason: Some(Reason::HostTime),
+        });
+    };
     let more = |span: &&Span| span.low > tolerance_percent;
     let fewer = |span: &&Span| span.high < -tolerance_percent;
     let varies = |span: &Span| {

@@ -9,6 +9,10 @@
 //! - **Fewer samples, or means and deviations alone**: Welch's t interval; of summaries around the medians, too.
 //! - **Runs that repeat a launch**: their samples are pooled, and the interval covers Student's interval of the runs'
 //!   medians, too, so that what varies from run to run is no change.
+//! - **One run of each**: it covers that of the rounds' medians, which lie apart in time and have arrays of their own.
+//!
+//! A launch is only accused if Student's interval at 99.9 % agrees: a run has many rows, and of 1,000 unchanged ones it accuses
+//! one. One run of each must differ by what is the same all over a process, too, as that shows in no round.
 //!
 //! `scripts/checks/gate-rates.py` draws samples and prints the rates of false alarms and of changes found.
 
@@ -55,10 +59,40 @@ impl Interval {
         }
     }
 
+    fn wider(self, by: f64) -> Interval {
+        Interval {
+            low: self.low - by,
+            high: self.high + by,
+        }
+    }
+
+    /// Whether all of it lies between a logarithm and its negative.
+    pub(super) fn is_within(&self, margin: f64) -> bool {
+        self.low >= -margin && self.high <= margin
+    }
+
     /// Returns half of its width as percent of the time.
     pub(super) fn half_percent(&self) -> f64 {
         100.0 * ((self.high - self.low) / 2.0).exp_m1()
     }
+}
+
+/// Times of launches of the same code that follow each other closely differ by so much from process to process, however long
+/// they are: 0.25 us between 20 processes on an H100, of launches of 4 and of 6 us alike (docs/results/gate), and twice that for
+/// what 20 have not shown.
+const BETWEEN_LAUNCHES_MS: f64 = 0.000_5;
+
+/// How runs of a launch compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Difference {
+    /// By all that is known. A launch within the tolerance is the same.
+    pub(super) interval: Interval,
+    /// The wider one that a launch lies outside of that is accused.
+    pub(super) accusing: Interval,
+    /// By the samples alone, as if runs and rounds did not differ.
+    pub(super) of_samples: Interval,
+    /// Whether there was one run of each.
+    pub(super) is_of_one_run: bool,
 }
 
 /// Computes intervals, and remembers how many ranks a number of samples takes.
@@ -69,14 +103,30 @@ pub(super) struct Intervals {
 
 impl Intervals {
     /// Returns the interval of the ratio of a launch's time after to that before. `None`: too few samples.
-    pub(super) fn of(&mut self, before: &[Run], after: &[Run]) -> Option<Interval> {
-        let within = match (pooled(before), pooled(after)) {
+    pub(super) fn of(&mut self, before: &[Run], after: &[Run]) -> Option<Difference> {
+        let of_samples = match (pooled(before), pooled(after)) {
             (Some(before), Some(after)) => self.of_samples(&before, &after)?,
             _ => of_summaries(before, after)?,
         };
-        Some(match between(before, after) {
-            Some(between) => within.covering(between),
-            None => within,
+        let is_of_one_run = before.len() == 1 && after.len() == 1;
+        let (old, new) = match is_of_one_run {
+            true => (before[0].round_medians(), after[0].round_medians()),
+            false => (run_medians(before), run_medians(after)),
+        };
+        let between = Between::of(&old, &new);
+        let covering = |quantiles: &Quantiles| match &between {
+            Some(between) => of_samples.covering(between.interval(quantiles)),
+            None => of_samples,
+        };
+        let floor = match is_of_one_run {
+            true => (BETWEEN_LAUNCHES_MS / before[0].median_ms.min(after[0].median_ms)).ln_1p(),
+            false => 0.0,
+        };
+        Some(Difference {
+            interval: covering(&LIKELY),
+            accusing: covering(&CERTAIN).wider(floor),
+            of_samples,
+            is_of_one_run,
         })
     }
 
@@ -243,55 +293,104 @@ fn welch(before: Moments, after: Moments) -> Interval {
         true => variance.powi(2) / shares,
         false => before.freedom + after.freedom,
     };
-    Interval::around(after.mean - before.mean, student(freedom) * variance.sqrt())
+    Interval::around(
+        after.mean - before.mean,
+        student(&LIKELY, freedom) * variance.sqrt(),
+    )
 }
 
-/// Returns the interval by the runs' medians; `None` if there is one run before and one after, which say nothing of how
-/// much runs differ.
-fn between(before: &[Run], after: &[Run]) -> Option<Interval> {
-    let freedom = (before.len() + after.len()).checked_sub(2)?;
-    if freedom == 0 {
-        return None;
+fn run_medians(runs: &[Run]) -> Vec<f64> {
+    runs.iter().map(|run| run.median_ms).collect()
+}
+
+/// How the medians of runs or rounds differ.
+struct Between {
+    center: f64,
+    /// The standard error of the center.
+    error: f64,
+    freedom: f64,
+}
+
+impl Between {
+    /// `None` if there is one before and one after, which say nothing of how much they differ.
+    fn of(before: &[f64], after: &[f64]) -> Option<Between> {
+        let freedom = (before.len() + after.len()).checked_sub(2)?;
+        if freedom == 0 || before.is_empty() || after.is_empty() {
+            return None;
+        }
+        let center = |medians: &[f64]| {
+            let logs: Vec<f64> = medians.iter().map(|ms| ms.ln()).collect();
+            let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+            let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+            (mean, squares)
+        };
+        let ((mean_before, squares_before), (mean_after, squares_after)) =
+            (center(before), center(after));
+        let deviation = ((squares_before + squares_after) / freedom as f64).sqrt();
+        let counts = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;
+        Some(Between {
+            center: mean_after - mean_before,
+            error: deviation * counts.sqrt(),
+            freedom: freedom as f64,
+        })
     }
-    let center = |runs: &[Run]| {
-        let logs: Vec<f64> = runs.iter().map(|run| run.median_ms.ln()).collect();
-        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        (mean, squares)
-    };
-    let ((mean_before, squares_before), (mean_after, squares_after)) =
-        (center(before), center(after));
-    let deviation = ((squares_before + squares_after) / freedom as f64).sqrt();
-    let counts = 1.0 / before.len() as f64 + 1.0 / after.len() as f64;
-    let half = student(freedom as f64) * deviation * counts.sqrt();
-    Some(Interval::around(mean_after - mean_before, half))
+
+    fn interval(&self, quantiles: &Quantiles) -> Interval {
+        Interval::around(self.center, student(quantiles, self.freedom) * self.error)
+    }
 }
 
-/// Returns the quantile of Student's distribution that 2.5 % lie above, of as many degrees of freedom or of the next fewer
-/// in the table.
-fn student(freedom: f64) -> f64 {
-    const TABLE: [(f64, f64); 18] = [
-        (1.0, 12.706),
-        (2.0, 4.303),
-        (3.0, 3.182),
-        (4.0, 2.776),
-        (5.0, 2.571),
-        (6.0, 2.447),
-        (7.0, 2.365),
-        (8.0, 2.306),
-        (9.0, 2.262),
-        (10.0, 2.228),
-        (12.0, 2.179),
-        (15.0, 2.131),
-        (20.0, 2.086),
-        (30.0, 2.042),
-        (40.0, 2.021),
-        (60.0, 2.000),
-        (120.0, 1.980),
-        (1000.0, 1.962),
-    ];
-    let fewer = TABLE.iter().rev().find(|(of, _)| *of <= freedom);
-    fewer.map_or(TABLE[0].1, |(_, quantile)| *quantile)
+/// Quantiles of Student's distribution by its degrees of freedom.
+type Quantiles = [(f64, f64); 18];
+
+/// Those that 2.5 % lie above.
+const LIKELY: Quantiles = [
+    (1.0, 12.706),
+    (2.0, 4.303),
+    (3.0, 3.182),
+    (4.0, 2.776),
+    (5.0, 2.571),
+    (6.0, 2.447),
+    (7.0, 2.365),
+    (8.0, 2.306),
+    (9.0, 2.262),
+    (10.0, 2.228),
+    (12.0, 2.179),
+    (15.0, 2.131),
+    (20.0, 2.086),
+    (30.0, 2.042),
+    (40.0, 2.021),
+    (60.0, 2.000),
+    (120.0, 1.980),
+    (1000.0, 1.962),
+];
+
+/// Those that 0.05 % lie above.
+const CERTAIN: Quantiles = [
+    (1.0, 636.62),
+    (2.0, 31.599),
+    (3.0, 12.924),
+    (4.0, 8.610),
+    (5.0, 6.869),
+    (6.0, 5.959),
+    (7.0, 5.408),
+    (8.0, 5.041),
+    (9.0, 4.781),
+    (10.0, 4.587),
+    (12.0, 4.318),
+    (15.0, 4.073),
+    (20.0, 3.850),
+    (30.0, 3.646),
+    (40.0, 3.551),
+    (60.0, 3.460),
+    (120.0, 3.373),
+    (1000.0, 3.300),
+];
+
+/// Returns the quantile of as many degrees of freedom or of the next fewer in the table.
+fn student(quantiles: &Quantiles, freedom: f64) -> f64 {
+    let fewer = quantiles.iter().rev().find(|(of, _)| *of <= freedom);
+    fewer.map_or(quantiles[0].1, |(_, quantile)| *quantile)
 }
 
 #[cfg(test)]

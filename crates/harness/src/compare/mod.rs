@@ -14,7 +14,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 pub use error::{NotComparable, TableError, Torn};
-use interval::{Interval, Intervals};
+use interval::{Difference, Interval, Intervals};
 use launches::{Launches, annotations};
 pub use merge::{Lacking, Lacks, Merge, MergeOutput, Merged};
 pub use rows::{Cells, Rows};
@@ -55,9 +55,9 @@ pub struct Change {
 pub enum Verdict {
     /// The whole interval lies within the tolerance.
     Same,
-    /// The whole interval lies below it: faster.
+    /// The whole wider interval lies below it: faster.
     Faster,
-    /// The whole interval lies above it: slower.
+    /// The whole wider interval lies above it: slower.
     Slower,
     /// It cannot be told from these samples.
     Unknown,
@@ -91,6 +91,10 @@ pub enum Reason {
         /// The samples that would tell, if they vary as these do.
         samples: f64,
     },
+    /// One run of each has rounds that differ so, or a launch so short that processes do.
+    OneRun,
+    /// The runs of each differ so.
+    RunsDiffer,
     /// The rows have no samples, and the deviation of their means, outliers included, is too large.
     NoSamples,
     /// The emulator's counts, by which its launches are judged, are others.
@@ -100,6 +104,8 @@ pub enum Reason {
     },
     /// The emulator's counts differ from run to run, as those of launches that wait for each other do.
     CountsVary,
+    /// The time is that of the emulator's host, and the row has no counts that all runs of the launch have.
+    HostTime,
     /// The times differ as the clock does.
     Clock {
         /// The clock before, MHz.
@@ -121,6 +127,12 @@ impl fmt::Display for Reason {
             Reason::Noise { samples } => {
                 write!(formatter, "about {samples} samples each would tell")
             }
+            Reason::OneRun => {
+                formatter.write_str("3 runs of each, merged, or --against, would tell")
+            }
+            Reason::RunsDiffer => {
+                formatter.write_str("its runs differ so; more of them would tell")
+            }
             Reason::NoSamples => {
                 formatter.write_str("the rows keep no samples, and their deviation is too large")
             }
@@ -130,6 +142,9 @@ impl fmt::Display for Reason {
                     .map(|(name, before, after)| format!("{before} to {after} {name}"))
                     .collect();
                 formatter.write_str(&texts.join(", "))
+            }
+            Reason::HostTime => {
+                formatter.write_str("its time is the emulator's host's, and it was not counted")
             }
             Reason::CountsVary => formatter.write_str("its counts differ from run to run"),
             Reason::Clock { before, after } => {
@@ -253,12 +268,13 @@ impl Change {
             .fold(0.0, f64::max);
         let (before_ms, after_ms) = (median(&old), median(&new));
         let judged = counts::judged(&old, &new, rules.tolerance_percent).unwrap_or_else(|| {
-            let interval = intervals.of(&old, &new);
+            let difference = intervals.of(&old, &new);
             let margin = (rules.tolerance_percent.max(floor) / 100.0).ln_1p();
-            let (verdict, reason) = verdict(interval, margin, &old, &new);
+            let (verdict, reason) = verdict(difference, margin, &old, &new);
+            let half = |it: Difference| it.interval.half_percent().max(floor);
             Judged {
                 percent: 100.0 * (after_ms / before_ms - 1.0),
-                noise_percent: interval.map(|interval| interval.half_percent().max(floor)),
+                noise_percent: difference.map(half),
                 verdict,
                 reason,
             }
@@ -290,32 +306,25 @@ struct Judged {
 
 /// Judges by where the interval lies; `margin` is the logarithm of the least ratio that counts.
 fn verdict(
-    interval: Option<Interval>,
+    difference: Option<Difference>,
     margin: f64,
     before: &[Run],
     after: &[Run],
 ) -> (Verdict, Option<Reason>) {
-    let samples = |runs: &[Run]| runs.iter().map(|run| run.samples).sum::<f64>();
-    let Some(Interval { low, high }) = interval else {
+    let Some(difference) = difference else {
         let (before, after) = (samples(before), samples(after));
         return (Verdict::Unknown, Some(Reason::FewSamples { before, after }));
     };
-    let verdict = if low > margin {
+    let Interval { low, high } = difference.interval;
+    let verdict = if difference.accusing.low > margin {
         Verdict::Slower
-    } else if high < -margin {
+    } else if difference.accusing.high < -margin {
         Verdict::Faster
-    } else if low >= -margin && high <= margin {
+    } else if difference.interval.is_within(margin) {
         return (Verdict::Same, None);
     } else {
-        let keep_samples = |runs: &[Run]| runs.iter().all(|run| !run.samples_ms.is_empty());
-        if !keep_samples(before) || !keep_samples(after) {
-            return (Verdict::Unknown, Some(Reason::NoSamples));
-        }
-        // The interval narrows with the root of the samples; half of the margin tells all but what lies just there.
-        let fewer = samples(before).min(samples(after));
-        let wanted = fewer * ((high - low) / margin.max(1e-3)).powi(2);
-        let samples = wanted.max(fewer + 1.0).ceil();
-        return (Verdict::Unknown, Some(Reason::Noise { samples }));
+        let reason = missing(&difference, margin, before, after);
+        return (Verdict::Unknown, Some(reason));
     };
     match clock(before).zip(clock(after)) {
         Some((before, after))
@@ -324,6 +333,32 @@ fn verdict(
             (Verdict::Unknown, Some(Reason::Clock { before, after }))
         }
         _ => (verdict, None),
+    }
+}
+
+fn samples(runs: &[Run]) -> f64 {
+    runs.iter().map(|run| run.samples).sum()
+}
+
+/// Returns what would tell whether a launch changed.
+fn missing(difference: &Difference, margin: f64, before: &[Run], after: &[Run]) -> Reason {
+    let keep_samples = |runs: &[Run]| runs.iter().all(|run| !run.samples_ms.is_empty());
+    if !keep_samples(before) || !keep_samples(after) {
+        return Reason::NoSamples;
+    }
+    let Interval { low, high } = difference.of_samples;
+    // The samples alone would tell: the rounds or the runs, or what is the same all over a run, do not.
+    if low > margin || high < -margin || difference.of_samples.is_within(margin) {
+        return match difference.is_of_one_run {
+            true => Reason::OneRun,
+            false => Reason::RunsDiffer,
+        };
+    }
+    // The interval narrows with the root of the samples; half of the margin tells all but what lies just there.
+    let fewer = samples(before).min(samples(after));
+    let wanted = fewer * ((high - low) / margin.max(1e-3)).powi(2);
+    Reason::Noise {
+        samples: wanted.max(fewer + 1.0).ceil(),
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{Rows, TableError};
 use crate::driver::{DeviceProperties, printable};
+use crate::measure::Summary;
 use crate::table::{Row, is_outcome};
 
 /// Samples of a row that does not say how many: what `--runs` is by default.
@@ -47,8 +48,12 @@ pub(super) struct Run {
     pub(super) samples: f64,
     /// The samples, where the row keeps them.
     pub(super) samples_ms: Vec<f64>,
+    /// How many of these each round took, where there was more than one.
+    pub(super) round_samples: Vec<usize>,
     pub(super) clock_mhz: Option<f64>,
-    /// The emulator's counts, where it ran the launch: its time is the host's.
+    /// Whether the emulator ran the launch: its time is the host's.
+    pub(super) is_emulated: bool,
+    /// The emulator's counts of it, where it counted.
     pub(super) counts: Option<Counts>,
 }
 
@@ -63,6 +68,19 @@ pub(super) struct Counts {
 /// The column that a line of a key is of.
 pub(super) fn column(part: &str) -> &str {
     part.split('\t').next().unwrap_or_default()
+}
+
+impl Run {
+    /// Returns the medians of the rounds that have taken samples.
+    pub(super) fn round_medians(&self) -> Vec<f64> {
+        let mut left = self.samples_ms.as_slice();
+        let medians = self.round_samples.iter().filter_map(|&count| {
+            let (round, others) = left.split_at(count);
+            left = others;
+            Some(Summary::of(round)?.median)
+        });
+        medians.collect()
+    }
 }
 
 impl Table {
@@ -133,6 +151,7 @@ struct Columns {
     rms_percent: Option<usize>,
     samples: Option<usize>,
     samples_ms: Option<usize>,
+    round_samples: Option<usize>,
     clock_mhz: Option<usize>,
     /// Instructions, sectors and conflicts, if all were counted.
     counts: Option<[usize; 3]>,
@@ -155,6 +174,7 @@ impl Columns {
             rms_percent: place("rms_percent"),
             samples: place("samples"),
             samples_ms: place("samples_ms"),
+            round_samples: place("round_samples"),
             clock_mhz: place("clock_mhz"),
             counts: counts(&place),
             noise_floor_percent: place("noise_floor_percent"),
@@ -191,15 +211,26 @@ impl Columns {
                 .and_then(|place| row.get(place))
                 .filter(|it| !it.is_empty())
         };
+        let device = text(self.device);
+        let is_emulated = device.is_some_and(|it| it.starts_with(DeviceProperties::EMULATOR));
         let flags = printable(text(self.flags).unwrap_or_default());
         let (launch, key) = self.launch(row);
         let median_ms = needed(self.median_ms, "median_ms")?;
         let samples_ms =
             self.samples_ms(text(self.samples_ms).unwrap_or_default(), number, path)?;
+        let rounds = text(self.round_samples).unwrap_or_default();
+        let round_samples =
+            rounds_of(rounds, samples_ms.len()).ok_or_else(|| TableError::Value {
+                path: path.to_path_buf(),
+                row: number,
+                column: "round_samples".to_owned(),
+                cell: rounds.to_owned(),
+                wanted: "as many samples as the row has",
+            })?;
         Ok(Measured {
             launch,
             key,
-            device: text(self.device).map(|device| printable(device).into_owned()),
+            device: device.map(|device| printable(device).into_owned()),
             run: Run {
                 median_ms,
                 mean_ms: optional(self.mean_ms).unwrap_or(median_ms),
@@ -209,22 +240,20 @@ impl Columns {
                     false => optional(self.samples).unwrap_or(SAMPLES),
                 },
                 samples_ms,
+                round_samples,
                 clock_mhz: optional(self.clock_mhz),
-                counts: self.counts(row),
+                is_emulated,
+                // Beside a GPU's time stand counts of another device.
+                counts: is_emulated.then(|| self.counts(row)).flatten(),
             },
             noise_floor_percent: optional(self.noise_floor_percent).unwrap_or(0.0),
             flags: flags.split_whitespace().map(str::to_owned).collect(),
         })
     }
 
-    /// Returns the emulator's counts of its own launch: beside a GPU's time stand counts of another device.
     fn counts(&self, row: &StringRecord) -> Option<Counts> {
         let count = |place: usize| row[place].parse().ok();
         let [instructions, sectors, conflicts] = self.counts?;
-        let device = &row[self.device?];
-        device
-            .starts_with(DeviceProperties::EMULATOR)
-            .then_some(())?;
         Some(Counts {
             instructions: count(instructions)?,
             sectors: count(sectors)?,
@@ -268,6 +297,16 @@ impl Columns {
         parts.sort_by_key(|part| !is_named(part));
         (parts.join(", "), sorted.join("\n"))
     }
+}
+
+/// Returns how many samples each round took; `None` where they are not the row's samples, all together.
+fn rounds_of(cell: &str, samples: usize) -> Option<Vec<usize>> {
+    let counts = cell.split_whitespace().map(|word| word.parse().ok());
+    let counts: Vec<usize> = counts.collect::<Option<_>>()?;
+    let sum = counts
+        .iter()
+        .try_fold(0usize, |sum, &it| sum.checked_add(it))?;
+    (counts.is_empty() || sum == samples).then_some(counts)
 }
 
 /// The places of the counts.

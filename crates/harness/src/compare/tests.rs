@@ -13,14 +13,16 @@ pub(super) fn row(launch: &str, samples_ms: &[f64]) -> Measured {
     Measured {
         launch: launch.to_owned(),
         key: launch.to_owned(),
-        device: Some("CPU emulator".to_owned()),
+        device: Some("NVIDIA H100".to_owned()),
         run: Run {
             median_ms: sorted[sorted.len() / 2],
             mean_ms,
             rms_percent: 100.0 * deviation / mean_ms,
             samples: count,
             samples_ms: samples_ms.to_vec(),
+            round_samples: Vec::new(),
             clock_mhz: None,
+            is_emulated: false,
             counts: None,
         },
         noise_floor_percent: 0.0,
@@ -135,6 +137,59 @@ fn repeated_launches_are_pooled_in_any_order() {
     assert_eq!(change.verdict, Verdict::Slower);
 }
 
+/// A row of four rounds.
+fn in_rounds(rounds: [f64; 4]) -> Measured {
+    let samples: Vec<f64> = rounds.iter().flat_map(|&ms| around(ms)).collect();
+    let mut row = row("a", &samples);
+    row.run.round_samples = vec![20; 4];
+    row
+}
+
+/// The device was slow for a while, or the arrays lay badly: the samples of a round agree, and the rounds do not.
+#[test]
+fn what_rounds_differ_by_is_no_change() {
+    let steady = in_rounds([1.0, 1.001, 0.999, 1.0]);
+    let verdict = |rounds| {
+        let change = one(std::slice::from_ref(&steady), &[in_rounds(rounds)]);
+        (change.verdict, change.reason)
+    };
+    assert_eq!(verdict([1.001, 1.0, 1.0, 0.999]), (Verdict::Same, None));
+    assert_eq!(verdict([1.05, 1.051, 1.049, 1.05]), (Verdict::Slower, None));
+    assert_eq!(verdict([0.95, 0.951, 0.949, 0.95]), (Verdict::Faster, None));
+    let unknown = (Verdict::Unknown, Some(Reason::OneRun));
+    assert_eq!(verdict([2.0, 2.0, 2.0, 1.0]), unknown);
+    // Outside of the interval at 95 %, and inside of that at 99.9 %.
+    assert_eq!(verdict([1.04, 1.055, 1.075, 1.09]), unknown);
+    // The same samples, as if they were of one round.
+    let at_once = |rounds| {
+        let mut row = in_rounds(rounds);
+        row.run.round_samples.clear();
+        row
+    };
+    let change = one(
+        &[at_once([1.0, 1.001, 0.999, 1.0])],
+        &[at_once([2.0, 2.0, 2.0, 1.0])],
+    );
+    assert_eq!(change.verdict, Verdict::Slower);
+}
+
+/// Processes differ by a fraction of a microsecond per launch, which shows in no round of one.
+#[test]
+fn one_run_of_each_says_nothing_of_a_fraction_of_a_microsecond() {
+    let verdict = |before_ms: f64, after_ms: f64, runs: usize| {
+        let (before, after) = (row("a", &around(before_ms)), row("a", &around(after_ms)));
+        let change = one(&vec![before; runs], &vec![after; runs]);
+        (change.verdict, change.reason)
+    };
+    let unknown = (Verdict::Unknown, Some(Reason::OneRun));
+    assert_eq!(verdict(0.0041, 0.0043, 1), unknown);
+    assert_eq!(verdict(0.0043, 0.0041, 1), unknown);
+    assert_eq!(verdict(0.0041, 0.0043, 3), (Verdict::Slower, None));
+    assert_eq!(verdict(0.0041, 0.0049, 1), (Verdict::Slower, None));
+    assert_eq!(verdict(0.0041, 0.0041, 1), (Verdict::Same, None));
+    assert_eq!(verdict(0.041, 0.043, 1), (Verdict::Slower, None));
+}
+
 #[test]
 fn a_change_that_the_clock_explains_is_unknown() {
     let at = |ms: f64, clock_mhz: f64| {
@@ -189,6 +244,7 @@ fn other_devices_are_refused_and_nothing_in_common_names_the_column() {
 fn emulated_launches_are_judged_by_their_counts() {
     let counted = |ms: f64, [instructions, sectors, conflicts]: [f64; 3]| {
         let mut row = row("a", &around(ms));
+        row.run.is_emulated = true;
         row.run.counts = Some(table::Counts {
             instructions,
             sectors,
@@ -231,11 +287,19 @@ fn emulated_launches_are_judged_by_their_counts() {
     // Runs whose counts differ say that a difference is no change.
     let varying = [before.clone(), counted(1.0, [1500.0, 100.0, 0.0])];
     assert_eq!(one(&varying, &varying).reason, Some(Reason::CountsVary));
-    // Rows from before there were counts have their times.
-    assert_eq!(
-        one(&[row("a", &around(1.0))], &[counted(2.0, [1.0, 1.0, 0.0])]).verdict,
-        Verdict::Slower
-    );
+    // Rows that were not counted, as those of an occupancy study, have their host's times, which say nothing.
+    let uncounted = |ms: f64| {
+        let mut row = counted(ms, [1.0; 3]);
+        row.run.counts = None;
+        row
+    };
+    for after in [counted(2.0, [1.0; 3]), uncounted(2.0), uncounted(1.0)] {
+        let change = one(&[uncounted(1.0)], &[after]);
+        assert_eq!(
+            (change.verdict, change.reason),
+            (Verdict::Unknown, Some(Reason::HostTime))
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! samples as the noise asks for, and the clock at which each ran.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,32 @@ pub struct Sampling {
     pub most: u32,
 }
 
+impl Sampling {
+    /// Returns in how many rounds a GPU's samples are taken, each with arrays of its own: what differs between them shows in
+    /// one run. Of fewer than 3 samples an outlier would move a round's median, and 2 rounds would say little.
+    pub(crate) fn rounds(&self) -> u32 {
+        const EACH: u32 = 3;
+        const ROUNDS: RangeInclusive<u32> = 3..=4;
+        match self.runs.timed / EACH {
+            few if few < *ROUNDS.start() => 1,
+            many => many.min(*ROUNDS.end()),
+        }
+    }
+
+    /// Returns the sampling of one of so many rounds, from 0. They share the samples, and are together as quiet as is asked for.
+    pub(crate) fn of_round(self, round: u32, rounds: u32) -> Sampling {
+        let share = |count: u32| count / rounds + u32::from(round < count % rounds);
+        Sampling {
+            runs: Runs {
+                timed: share(self.runs.timed),
+                ..self.runs
+            },
+            noise_percent: self.noise_percent.map(|it| it * f64::from(rounds).sqrt()),
+            most: share(self.most),
+        }
+    }
+}
+
 /// The samples of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -85,13 +112,34 @@ pub struct Samples {
     pub ms: Vec<f64>,
     /// Clock of the multiprocessors while each sample ran, where the device's counters tell.
     pub clock_hz: Vec<Option<f64>>,
-    /// Launches of a sample: its time is their mean.
+    /// Launches of a sample: its time is their mean. Of several rounds, those of the first.
     pub batch: u32,
     /// The management library's values while they ran.
     pub conditions: Conditions,
+    /// How many samples each round has taken, in order.
+    pub rounds: Vec<u32>,
 }
 
 impl Samples {
+    /// Adds those of a later round.
+    pub(crate) fn append(&mut self, later: Samples) {
+        self.ms.extend(later.ms);
+        self.clock_hz.extend(later.clock_hz);
+        self.rounds.extend(later.rounds);
+        self.conditions = later.conditions;
+    }
+
+    /// How many samples of each round have a time.
+    pub(crate) fn timed_of_rounds(&self) -> Vec<u32> {
+        let mut left = self.ms.as_slice();
+        let timed = self.rounds.iter().map(|&count| {
+            let (round, others) = left.split_at(left.len().min(count as usize));
+            left = others;
+            round.iter().filter(|ms| is_time(**ms)).count() as u32
+        });
+        timed.collect()
+    }
+
     /// The times that there are: a clock that does not advance, or goes back, gives none.
     pub(crate) fn timed(&self) -> Vec<f64> {
         let times = self.ms.iter().copied();
@@ -262,6 +310,7 @@ impl<'d> Sampler<'d> {
             clock_hz: Vec::new(),
             batch,
             conditions: Conditions::default(),
+            rounds: Vec::new(),
         };
         loop {
             let taken = samples.ms.len() as u32;
@@ -270,6 +319,7 @@ impl<'d> Sampler<'d> {
             let count = if taken == 0 { count } else { count.min(left) };
             self.take(launch, cache, sampling.runs.warmup, count, &mut samples)?;
             if count == 0 || is_enough(&samples.ms, sampling) {
+                samples.rounds.push(samples.ms.len() as u32);
                 return Ok(samples);
             }
         }
@@ -422,6 +472,45 @@ mod tests {
             None,
             "clocks do not run backwards"
         );
+    }
+
+    #[test]
+    fn rounds_share_the_samples() {
+        let sampling = |timed| Sampling {
+            runs: Runs { warmup: 3, timed },
+            noise_percent: Some(1.0),
+            most: 2 * timed,
+        };
+        let of = |timed: u32| {
+            let (all, rounds) = (sampling(timed), sampling(timed).rounds());
+            let each = (0..rounds).map(|round| all.of_round(round, rounds));
+            let counts: Vec<u32> = each.clone().map(|it| it.runs.timed).collect();
+            assert_eq!(each.map(|it| it.most).sum::<u32>(), 2 * timed);
+            counts
+        };
+        assert_eq!(of(20), [5, 5, 5, 5]);
+        assert_eq!(of(10), [4, 3, 3]);
+        assert_eq!(of(17), [5, 4, 4, 4]);
+        assert_eq!(of(8), [8]);
+        assert_eq!(of(102), [26, 26, 25, 25]);
+        assert_eq!(of(3), [3]);
+        // Half the error of all four together, in each.
+        assert_eq!(sampling(20).of_round(0, 4).noise_percent, Some(2.0));
+    }
+
+    #[test]
+    fn a_sample_without_a_time_is_none_of_its_round() {
+        let round = |ms: &[f64]| Samples {
+            ms: ms.to_vec(),
+            clock_hz: vec![None; ms.len()],
+            batch: 1,
+            conditions: Conditions::default(),
+            rounds: vec![ms.len() as u32],
+        };
+        let mut samples = round(&[1.0, 0.0, 1.0]);
+        samples.append(round(&[2.0, 2.0]));
+        assert_eq!(samples.timed(), [1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(samples.timed_of_rounds(), [2, 2]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod plan;
 mod predict;
 mod record;
 mod roofline;
+mod rounds;
 mod scaling_law;
 
 pub use count::{Counted, CountedPoint, Origin, count};

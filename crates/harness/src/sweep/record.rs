@@ -741,6 +741,7 @@ mod tests {
             clock_hz: vec![Some(clock_hz); ms.len()],
             batch: 1,
             conditions,
+            rounds: vec![],
         };
         record_beside(launched, samples, None)
     }
@@ -781,6 +782,7 @@ mod tests {
                 clock_hz: vec![None; 4],
                 batch: 1,
                 conditions: Conditions::default(),
+                rounds: vec![],
             };
             record_beside(&launched(&work(N), CacheState::Warm), samples, measured)
         };
@@ -1018,6 +1020,7 @@ mod tests {
                 clock_hz: vec![Some(1.98e9); 4],
                 batch: 1,
                 conditions: Conditions::default(),
+                rounds: vec![],
             };
             let launched = Launched {
                 load_bytes: Some(4),
@@ -1080,6 +1083,7 @@ mod tests {
                 clock_hz: vec![None],
                 batch: 1,
                 conditions: Conditions::default(),
+                rounds: vec![],
             };
             let launched = launched(&moved, CacheState::Warm);
             Record::new(&launched, samples, None, &context).expect("a sample")
@@ -1146,6 +1150,7 @@ mod tests {
             clock_hz: vec![None],
             batch: 1,
             conditions: Conditions::default(),
+            rounds: vec![],
         };
         let launch = launched(&bf16, CacheState::Warm);
         let unknown = Record::new(&launch, samples, None, &context).expect("a sample");
@@ -1189,6 +1194,7 @@ mod tests {
             clock_hz: vec![None],
             batch: 1,
             conditions: Conditions::default(),
+            rounds: vec![],
         };
         let row = Record::new(
             &launched(&work(N), CacheState::Warm),

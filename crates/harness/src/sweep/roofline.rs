@@ -9,6 +9,7 @@ use ::occupancy::{Kernel, Multiprocessor};
 use super::counting::Counting;
 use super::predict::Prediction;
 use super::record::{Context, Figures, Launched, Theoretical};
+use super::rounds::{Rounds, Step};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::finding::Kind;
@@ -128,6 +129,7 @@ pub struct Sweep<'d> {
     sampler: Sampler<'d>,
     settings: Settings,
     points: Vec<Planned<'d>>,
+    rounds: Rounds,
     counting: Counting<'d>,
     left_out: Vec<String>,
     /// The names of all workloads' axes.
@@ -143,9 +145,21 @@ struct Planned<'d> {
     case: Case<'d>,
     /// The workload's own figures.
     formula: Work,
+    /// The rounds so far, and those of the second measurement.
+    samples: Option<Samples>,
+    again: Option<Samples>,
 }
 
 impl Planned<'_> {
+    /// Takes a round's samples with arrays allocated anew.
+    fn round(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        self.case.round(sampler, self.point.cache, sampling)
+    }
+
     fn is_complete(&self) -> bool {
         self.formula.bytes().is_some() && self.formula.flops().is_some()
     }
@@ -176,6 +190,8 @@ impl<'d> Sweep<'d> {
                 point,
                 case,
                 formula,
+                samples: None,
+                again: None,
             };
             // Before roofs are chosen.
             if !of.is_complete()
@@ -197,10 +213,16 @@ impl<'d> Sweep<'d> {
         if roofs.is_empty() {
             roofs.insert(Precision::F32, roofs_of(bench.own(), Precision::F32)?);
         }
+        // The emulator's counts are the same in each round.
+        let rounds = match device.properties().is_emulated() {
+            true => 1,
+            false => settings.sampling.rounds(),
+        };
         Ok(Sweep {
             device,
             sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
             settings,
+            rounds: Rounds::new(points.len(), rounds),
             points,
             counting,
             left_out,
@@ -245,6 +267,8 @@ impl<'d> Sweep<'d> {
     /// Launches the kernel of point number `index`, times it, compares its output with the reference, and
     /// its speed with the data sheet and with the device's ceilings, where they are known.
     ///
+    /// On a GPU the first rounds of the points after it are taken, too, between its own: points are measured in order.
+    ///
     /// # Errors
     /// [`SweepError::Wrong`]: an element is not the reference of the workload; [`SweepError::Formula`]: the
     /// emulator counts more or less than the workload says; [`SweepError::Driver`]: the device refuses a
@@ -257,13 +281,12 @@ impl<'d> Sweep<'d> {
         index: usize,
         ceilings: Option<&Ceilings>,
     ) -> Result<Record, SweepError> {
-        let name = self.points[index].point.to_string();
-        let _range = trace::range(&name);
-        let (samples, is_checked) = self.sample(index)?;
-        let again = match self.settings.twice {
-            true => Some(self.sample(index)?.0),
-            false => None,
-        };
+        for step in self.rounds.until(index) {
+            self.take(step)?;
+        }
+        let is_checked = self.compared(index)?;
+        let samples = self.points[index].samples.take();
+        let again = self.points[index].again.take();
         let measured = match self.settings.counters {
             true => Some(self.measured(index)?),
             false => None,
@@ -282,13 +305,10 @@ impl<'d> Sweep<'d> {
             prediction: self.prediction.as_ref(),
             occupancy: theoretical(case)?,
         };
-        Record::new(
-            &Launched::new(point, case),
-            samples,
-            again.as_ref(),
-            &context,
-        )
-        .ok_or(SweepError::NoRuns)
+        let launched = Launched::new(point, case);
+        let record =
+            samples.and_then(|samples| Record::new(&launched, samples, again.as_ref(), &context));
+        record.ok_or(SweepError::NoRuns)
     }
 
     /// Returns the hardware's counts. Only now is its profiler enabled, and until the next point's samples disabled
@@ -320,16 +340,43 @@ impl<'d> Sweep<'d> {
         })
     }
 
-    fn sample(&mut self, index: usize) -> Result<(Samples, bool), SweepError> {
+    /// Takes the samples of a round. The arrays of the last are left for the comparison.
+    fn take(&mut self, Step { point, round }: Step) -> Result<(), SweepError> {
+        let planned = &mut self.points[point];
+        let name = planned.point.to_string();
+        let _range = trace::range(&name);
+        let rounds = self.rounds.count;
+        let sampling = self.settings.sampling.of_round(round, rounds);
+        let first = planned.round(&mut self.sampler, sampling)?;
+        add(&mut planned.samples, first);
+        if self.settings.twice {
+            let second = planned.round(&mut self.sampler, sampling)?;
+            add(&mut planned.again, second);
+        }
+        if round + 1 < rounds {
+            planned.case.release();
+        }
+        Ok(())
+    }
+
+    /// Compares the output of a point's last round with its reference. `false` where there is none.
+    fn compared(&mut self, index: usize) -> Result<bool, SweepError> {
         let Planned { point, case, .. } = &mut self.points[index];
-        let sampled = case.sample(&mut self.sampler, point.cache, self.settings.sampling);
-        sampled.map_err(|error| match error {
+        case.compare().map_err(|error| match error {
             PointError::Driver(error) => error.into(),
             PointError::Refused(reason) => SweepError::Wrong {
                 point: point.to_string(),
                 reason,
             },
         })
+    }
+}
+
+/// Adds the samples of a round to those before it.
+fn add(all: &mut Option<Samples>, round: Samples) {
+    match all {
+        Some(all) => all.append(round),
+        None => *all = Some(round),
     }
 }
 
@@ -576,6 +623,36 @@ mod tests {
         assert!(matches!(none, Err(SweepError::NothingLeft(_))));
         let none = Sweep::new(&bench, &plan(&[]), Settings::quick());
         assert!(matches!(none, Err(SweepError::NoPoints)));
+    }
+
+    /// As on a GPU, which takes several.
+    #[test]
+    fn a_row_has_the_samples_of_all_its_rounds() {
+        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+        let settings = Settings {
+            twice: true,
+            sampling: Sampling {
+                runs: Runs {
+                    warmup: 0,
+                    timed: 11,
+                },
+                noise_percent: None,
+                most: 11,
+            },
+            ..Settings::quick()
+        };
+        let both = plan(&[&Stream::COPY, &Stream::SCALE]);
+        let mut sweep = Sweep::new(&bench, &both, settings).expect("small");
+        let points = sweep.points().len();
+        sweep.rounds = Rounds::new(points, 2);
+        for index in 0..points {
+            let row = sweep.measure(index, None).expect("a right result");
+            assert_eq!((row.samples, &row.round_samples[..]), (11, &[6, 5][..]));
+            assert!(row.checked && row.noise_floor_percent.is_some());
+        }
+        // Once more.
+        let again = sweep.measure(0, None).expect("a right result");
+        assert_eq!((again.samples, again.checked), (11, true));
     }
 
     #[test]

@@ -156,7 +156,7 @@ pub(crate) fn with_digits<'c>(name: &str, cell: &'c str) -> Cow<'c, str> {
 }
 
 /// The columns that are times of the device that ran the row, or follow from them.
-const OF_THE_CLOCK: [&str; 24] = [
+const OF_THE_CLOCK: [&str; 25] = [
     "gflops",
     "bandwidth",
     "percent_peak",
@@ -181,6 +181,7 @@ const OF_THE_CLOCK: [&str; 24] = [
     "flags",
     "advice",
     "samples_ms",
+    "round_samples",
 ];
 
 /// Whether a column is a time of the device that ran the row, or follows from it: of an emulated row these are the host's.

@@ -195,6 +195,9 @@ macro_rules! roofline_columns {
             format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
             /// The time of a launch, for each sample, in order.
             samples_ms: Vec<f64>, "ms", [Outcome, 6, Times] = |it| it.samples.timed();
+            /// How many of them each round took, in order. A GPU takes up to 4 rounds, with other launches between them and with
+            /// arrays of its own in each.
+            round_samples: Vec<u32>, "", [Outcome, 0, Times] = |it| it.samples.timed_of_rounds();
             /// The clock of each sample.
             samples_clock_hz: Vec<Option<f64>>, "Hz", [Json, 0, Any] = |it| it.samples.clocks_of_timed();
         }

@@ -445,18 +445,29 @@ impl<'d> Case<'d> {
         cache: CacheState,
         sampling: Sampling,
     ) -> Result<(Samples, bool), PointError> {
-        let run = self.allocated()?;
+        let samples = self.round(sampler, cache, sampling)?;
+        Ok((samples, self.compare()?))
+    }
+
+    /// Allocates, and takes samples.
+    pub(crate) fn round(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
         let mut samples = None;
-        run.launch(&mut |launch| {
+        self.allocated()?.launch(&mut |launch| {
             // SAFETY: who made the case vouches for what it launches, and `sample` waits for it.
             samples = Some(unsafe { sampler.sample(launch, cache, sampling) }?);
             Ok(())
         })?;
-        let is_checked = run.check()?;
-        Ok((
-            samples.expect("`launch` calls what it is given"),
-            is_checked,
-        ))
+        Ok(samples.expect("`launch` calls what it is given"))
+    }
+
+    /// Compares what the last round wrote. `false` where there is nothing to compare with.
+    pub(crate) fn compare(&mut self) -> Result<bool, PointError> {
+        self.run_mut().check()
     }
 
     /// Allocates, and has the hardware count a launch.
