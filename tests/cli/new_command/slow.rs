@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use super::{
     as_its_user, cargo, folder, follow, new, read, run_cargo, stderr, stdout_of_success, target,
@@ -133,6 +133,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     let slower = bench(&package, "compare --tolerance 1000%");
     assert_eq!(slower.status.code(), Some(1), "{}", stderr(&slower));
     assert!(stderr(&slower).contains("4 rows are slower by more than noise and tolerance"));
+    the_earlier_commit_is_built_and_the_slow_kernel_found(&package, &source, &good);
 
     fs::write(&source, &good).expect("writable");
     let line = command("testing-kernels.md", "cargo bench -- check");
@@ -159,6 +160,60 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     shows("measuring-your-kernel.md", "error: the check has", &told);
     let said = shown("roofline --n 4096", 3);
     shows("measuring-your-kernel.md", "error: scale each", &said);
+}
+
+/// `source` has the slow kernel.
+fn the_earlier_commit_is_built_and_the_slow_kernel_found(
+    package: &Path,
+    source: &Path,
+    good: &str,
+) {
+    let commit = |message: &str| {
+        for words in [
+            &["init", "--quiet"][..],
+            &["add", "."],
+            &[
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "commit",
+                "--quiet",
+                "--message",
+                message,
+            ],
+        ] {
+            let git = Command::new("git")
+                .args(words)
+                .current_dir(package)
+                .status();
+            assert!(git.expect("git").success(), "{words:?}");
+        }
+    };
+    let slow = read(source.to_owned());
+    fs::write(source, good).expect("writable");
+    commit("A kernel");
+    fs::write(source, slow).expect("writable");
+    commit("A slow kernel");
+    let against = |commit: &str| {
+        let line = format!("compare --against {commit} --turns 1 -- roofline --n 4096 --each 1");
+        let output = bench(package, &line);
+        (stdout(&output), output.status.code(), stderr(&output))
+    };
+    let (said, status, errors) = against("HEAD~1");
+    assert_eq!(status, Some(1), "{said}{errors}");
+    assert!(
+        said.contains("1 row: 0 as fast as before, 0 faster, 1 slower"),
+        "{said}"
+    );
+    assert!(said.contains("instructions"), "{said}");
+    let (said, status, errors) = against("HEAD");
+    assert_eq!(status, Some(0), "{said}{errors}");
+    assert!(said.contains("1 row: 1 as fast as before"), "{said}");
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// `cargo bench -- compare`, whose status is what the host's noise makes it: 0, or 1 where a row is slower or none can be judged. The sentence

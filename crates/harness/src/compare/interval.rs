@@ -11,8 +11,8 @@
 //!   medians, too, so that what varies from run to run is no change.
 //! - **One run of each**: it covers that of the rounds' medians, which lie apart in time and have arrays of their own.
 //!
-//! A launch is only accused if Student's interval at 99.9 % agrees: a run has many rows, and of 1,000 unchanged ones it accuses
-//! one. One run of each must differ by what is the same all over a process, too, as that shows in no round.
+//! A launch is only accused if Student's interval at 99 % agrees, for a run has many rows; of one run of each at 99.9 %, for
+//! rounds are of one process. It must differ by what processes differ by, too, which shows in no round and seldom in few runs.
 //!
 //! `scripts/checks/gate-rates.py` draws samples and prints the rates of false alarms and of changes found.
 
@@ -78,8 +78,8 @@ impl Interval {
 }
 
 /// Times of launches of the same code that follow each other closely differ by so much from process to process, however long
-/// they are: 0.25 us between 20 processes on an H100, of launches of 4 and of 6 us alike (docs/results/gate), and twice that for
-/// what 20 have not shown.
+/// they are: 0.25 us between the halves of 20 processes on an H100, of launches of 4 and of 6 us alike (docs/results/gate), and
+/// twice that for what 20 have not shown. Several runs share it: of few, all may be of one half.
 const BETWEEN_LAUNCHES_MS: f64 = 0.000_5;
 
 /// How runs of a launch compare.
@@ -118,13 +118,13 @@ impl Intervals {
             Some(between) => of_samples.covering(between.interval(quantiles)),
             None => of_samples,
         };
-        let floor = match is_of_one_run {
-            true => (BETWEEN_LAUNCHES_MS / before[0].median_ms.min(after[0].median_ms)).ln_1p(),
-            false => 0.0,
+        let accusing = match is_of_one_run {
+            true => covering(&CERTAIN),
+            false => covering(&VERY_LIKELY),
         };
         Some(Difference {
             interval: covering(&LIKELY),
-            accusing: covering(&CERTAIN).wider(floor),
+            accusing: accusing.wider(floor(before, after)),
             of_samples,
             is_of_one_run,
         })
@@ -158,6 +158,14 @@ impl Intervals {
         let (_, &mut high, _) = shifts.select_nth_unstable_by(last, f64::total_cmp);
         Some(Interval { low, high })
     }
+}
+
+/// Returns the logarithm of the ratio that processes may differ by.
+fn floor(before: &[Run], after: &[Run]) -> f64 {
+    let medians = before.iter().chain(after).map(|run| run.median_ms);
+    let shortest = medians.fold(f64::INFINITY, f64::min);
+    let runs = before.len().min(after.len()) as f64;
+    (BETWEEN_LAUNCHES_MS / shortest / runs).ln_1p()
 }
 
 /// The logarithms of a launch's times in their order, and how much neighbours are alike.
@@ -363,6 +371,28 @@ const LIKELY: Quantiles = [
     (60.0, 2.000),
     (120.0, 1.980),
     (1000.0, 1.962),
+];
+
+/// Those that 0.5 % lie above.
+const VERY_LIKELY: Quantiles = [
+    (1.0, 63.657),
+    (2.0, 9.925),
+    (3.0, 5.841),
+    (4.0, 4.604),
+    (5.0, 4.032),
+    (6.0, 3.707),
+    (7.0, 3.499),
+    (8.0, 3.355),
+    (9.0, 3.250),
+    (10.0, 3.169),
+    (12.0, 3.055),
+    (15.0, 2.947),
+    (20.0, 2.845),
+    (30.0, 2.750),
+    (40.0, 2.704),
+    (60.0, 2.660),
+    (120.0, 2.617),
+    (1000.0, 2.581),
 ];
 
 /// Those that 0.05 % lie above.

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use super::{TableError, Torn};
 use crate::driver::{Limited, printable};
 use crate::table::{
-    Column, FORMAT, MAX_ROWS_BYTES, Rule, columns, foreign, has_lists, json_that_is_no,
+    Column, FORMAT, MAX_ROWS_BYTES, Rule, columns, foreign, has_cells, has_lists, json_that_is_no,
 };
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
@@ -438,7 +438,7 @@ impl<'de> Deserialize<'de> for Fields {
 }
 
 /// The columns of a row with their cells' text, as in the CSV: names in a list are words of a cell, an
-/// object's fields are columns of their own, and of lists of numbers the samples are one, as words.
+/// object's fields are columns of their own, and lists of numbers are one where CSV has them, too, as words.
 fn fields(json: &RawValue, row: usize, path: &Path) -> Result<Vec<(String, String)>, TableError> {
     let Fields(fields) = serde_json::from_str(json.get()).map_err(|_| TableError::NoObject {
         path: path.to_path_buf(),
@@ -462,7 +462,7 @@ fn fields(json: &RawValue, row: usize, path: &Path) -> Result<Vec<(String, Strin
             Value::Array(values) => {
                 let word = |value: &Value| match value {
                     Value::String(text) => Some(text.clone()),
-                    Value::Number(number) if name == "samples_ms" => Some(number.to_string()),
+                    Value::Number(number) if has_cells(&name) => Some(number.to_string()),
                     _ => None,
                 };
                 let words: Option<Vec<String>> = values.iter().map(word).collect();

@@ -184,7 +184,9 @@ fn one_run_of_each_says_nothing_of_a_fraction_of_a_microsecond() {
     let unknown = (Verdict::Unknown, Some(Reason::OneRun));
     assert_eq!(verdict(0.0041, 0.0043, 1), unknown);
     assert_eq!(verdict(0.0043, 0.0041, 1), unknown);
-    assert_eq!(verdict(0.0041, 0.0043, 3), (Verdict::Slower, None));
+    assert_eq!(verdict(0.0041, 0.0044, 10), (Verdict::Slower, None));
+    let few = (Verdict::Unknown, Some(Reason::RunsDiffer));
+    assert_eq!(verdict(0.0041, 0.00435, 3), few);
     assert_eq!(verdict(0.0041, 0.0049, 1), (Verdict::Slower, None));
     assert_eq!(verdict(0.0041, 0.0041, 1), (Verdict::Same, None));
     assert_eq!(verdict(0.041, 0.043, 1), (Verdict::Slower, None));

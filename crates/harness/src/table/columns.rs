@@ -129,6 +129,11 @@ pub fn is_outcome(name: &str) -> bool {
     columns().any(|it| it.name == name && matches!(it.role, Role::Outcome | Role::Json))
 }
 
+/// Whether CSV has a column of this name, too.
+pub(crate) fn has_cells(name: &str) -> bool {
+    columns().any(|it| it.name == name && it.role != Role::Json)
+}
+
 /// Whether the column of this name, if there is one, has lists of words or numbers.
 pub(crate) fn has_lists(name: &str) -> Option<bool> {
     let column = columns().find(|column| column.name == name)?;
@@ -436,6 +441,7 @@ mod tests {
             assert_eq!(with_digits(name, cell), expected, "{name}");
         }
         assert_eq!(has_lists("flags"), Some(true));
+        assert!(has_cells("round_samples") && !has_cells("samples_clock_hz"));
         assert_eq!(
             (has_lists("kernel"), has_lists("host")),
             (Some(false), None)

@@ -18,8 +18,8 @@ use serde::Serialize;
 
 pub use columns::is_outcome;
 pub(crate) use columns::{
-    Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, has_lists, is_known,
-    is_of_the_clock, known, number, record, with_digits,
+    Column, ColumnValue, Named, OCCUPANCY, ROOFLINE, Rule, cell, columns, has_cells, has_lists,
+    is_known, is_of_the_clock, known, number, record, with_digits,
 };
 pub(crate) use occupancy_columns::occupancy_columns;
 pub use recognized::other_than_a_roofline;
