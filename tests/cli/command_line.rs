@@ -20,6 +20,21 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+#[test]
+fn every_command_says_the_version() {
+    let said = |words: &[&str]| {
+        let output = Command::new(support::ridgepoint()).args(words).output();
+        let output = output.expect("the command starts");
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let version = said(&["--version"]);
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    for command in ["roofline", "occupancy", "kernels", "new", "merge", "run"] {
+        assert_eq!(said(&[command, "--version"]), version, "{command}");
+    }
+}
+
 /// The rows of a CSV that begins with the header, by an independent reader: Python's.
 fn rows_by_name(path: &Path, columns: &str) -> String {
     let program = "import csv, sys\n\

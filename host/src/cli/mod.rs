@@ -71,6 +71,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
@@ -154,6 +155,11 @@ pub fn main() -> ExitCode {
     }
     match parsed::<Cli>(with_lists(env::args_os())) {
         Ok(cli) => failure::status(begin().and_then(|()| cli.command.run())),
+        Err(refused) if asks_for_version(&refused) => {
+            let words = ["ridgepoint", "--version"].map(OsString::from);
+            parsed::<Cli>(words.to_vec())
+                .map_or_else(|version| explain(&version), |_| ExitCode::SUCCESS)
+        }
         Err(refused) => explain(&refused),
     }
 }
@@ -200,6 +206,13 @@ fn with_lists(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
         }
     }
     all
+}
+
+/// Whether `--version` stands behind a command, where it is no option of its own: the commands have one version.
+fn asks_for_version(refused: &clap::Error) -> bool {
+    let word = refused.get(ContextKind::InvalidArg);
+    refused.kind() == ErrorKind::UnknownArgument
+        && matches!(word, Some(ContextValue::String(word)) if word == "--version" || word == "-V")
 }
 
 /// Shows help or version where they were asked for, and else what is wrong with the arguments.

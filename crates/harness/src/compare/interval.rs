@@ -11,8 +11,8 @@
 //!   medians, too, so that what varies from run to run is no change.
 //! - **One run of each**: it covers that of the rounds' medians, which lie apart in time and have arrays of their own.
 //!
-//! A launch is only accused if Student's interval at 99 % agrees, for a run has many rows; of one run of each at 99.9 %, for
-//! rounds are of one process. It must differ by what processes differ by, too, which shows in no round and seldom in few runs.
+//! A launch is only accused if Student's interval at 99 % agrees, for a run has many rows. It must differ by what processes
+//! differ by, too, which shows in no round and seldom in few runs.
 //!
 //! `scripts/checks/gate-rates.py` draws samples and prints the rates of false alarms and of changes found.
 
@@ -118,13 +118,9 @@ impl Intervals {
             Some(between) => of_samples.covering(between.interval(quantiles)),
             None => of_samples,
         };
-        let accusing = match is_of_one_run {
-            true => covering(&CERTAIN),
-            false => covering(&VERY_LIKELY),
-        };
         Some(Difference {
             interval: covering(&LIKELY),
-            accusing: accusing.wider(floor(before, after)),
+            accusing: covering(&VERY_LIKELY).wider(floor(before, after)),
             of_samples,
             is_of_one_run,
         })
@@ -393,28 +389,6 @@ const VERY_LIKELY: Quantiles = [
     (60.0, 2.660),
     (120.0, 2.617),
     (1000.0, 2.581),
-];
-
-/// Those that 0.05 % lie above.
-const CERTAIN: Quantiles = [
-    (1.0, 636.62),
-    (2.0, 31.599),
-    (3.0, 12.924),
-    (4.0, 8.610),
-    (5.0, 6.869),
-    (6.0, 5.959),
-    (7.0, 5.408),
-    (8.0, 5.041),
-    (9.0, 4.781),
-    (10.0, 4.587),
-    (12.0, 4.318),
-    (15.0, 4.073),
-    (20.0, 3.850),
-    (30.0, 3.646),
-    (40.0, 3.551),
-    (60.0, 3.460),
-    (120.0, 3.373),
-    (1000.0, 3.300),
 ];
 
 /// Returns the quantile of as many degrees of freedom or of the next fewer in the table.

@@ -158,7 +158,7 @@ fn what_rounds_differ_by_is_no_change() {
     assert_eq!(verdict([0.95, 0.951, 0.949, 0.95]), (Verdict::Faster, None));
     let unknown = (Verdict::Unknown, Some(Reason::OneRun));
     assert_eq!(verdict([2.0, 2.0, 2.0, 1.0]), unknown);
-    // Outside of the interval at 95 %, and inside of that at 99.9 %.
+    // Outside of the interval at 95 %, and inside of that at 99 %.
     assert_eq!(verdict([1.04, 1.055, 1.075, 1.09]), unknown);
     // The same samples, as if they were of one round.
     let at_once = |rounds| {

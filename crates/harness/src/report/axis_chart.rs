@@ -21,6 +21,8 @@ pub struct AxisChart {
     title: Option<String>,
 }
 
+const OCCUPANCY: &str = "theoretical occupancy, %";
+
 impl AxisChart {
     /// Rows against an axis.
     ///
@@ -107,9 +109,7 @@ impl AxisChart {
         let common = self.curves().common();
         let letters = self.curves().legend();
         let said = match (self.is_predicted(), self.device()) {
-            (true, _) => {
-                "Hollow: at most this speed and at least this time, by the roofs; no GPU was measured."
-            }
+            (true, _) => &self.predicted_subtitle(),
             (false, "") => "Computed by the limits of the architecture; nothing was measured.",
             (false, _) if self.is_emulated() => "Emulated: these are not a GPU's times.",
             (false, _) => "Filled: measured.",
@@ -123,8 +123,37 @@ impl AxisChart {
         [common.as_str(), said, &occupancy].concat()
     }
 
-    /// A plot for each quantity of which there are values.
+    fn predicted_subtitle(&self) -> String {
+        const HOLLOW: &str =
+            "Hollow: at most this speed and at least this time, by the roofs; no GPU was measured.";
+        let flat: Vec<&str> = self.all_plots().1.iter().map(|(name, _)| *name).collect();
+        let flat: Vec<&str> = flat.into_iter().unique().collect();
+        match &flat[..] {
+            [] => HOLLOW.to_owned(),
+            flat => format!(
+                "No GPU was measured, and its roofs allow the same {} whatever the {} is, so only a measurement would tell.",
+                listed(flat),
+                self.against.name
+            ),
+        }
+    }
+
     fn plots(&self) -> Vec<(&'static str, Plot)> {
+        self.all_plots().0
+    }
+
+    /// A plot for each quantity of which there are values; and apart from them those that predict the same all along the axis,
+    /// if there are others: a flat line would pass for a measurement.
+    fn all_plots(&self) -> (Vec<(&'static str, Plot)>, Vec<(&'static str, Plot)>) {
+        let is_flat = |(_, plot): &(&str, Plot)| self.is_predicted() && is_flat(plot);
+        let (flat, drawn): (Vec<_>, Vec<_>) = self.each_plot().into_iter().partition(is_flat);
+        match drawn.is_empty() {
+            true => (flat, drawn),
+            false => (drawn, flat),
+        }
+    }
+
+    fn each_plot(&self) -> Vec<(&'static str, Plot)> {
         let panels = self.study.panels.iter();
         let plots = panels.flat_map(|panel| {
             let units = self.units(panel).into_iter();
@@ -225,6 +254,16 @@ impl AxisChart {
     }
 }
 
+/// Whether each curve has one height. Occupancy is computed for each launch, and drawn whatever it is.
+fn is_flat(plot: &Plot) -> bool {
+    let is_flat = |series: &Series| {
+        let heights = || series.marks.iter().map(|mark| mark.y);
+        let (least, most) = heights().minmax().into_option().unwrap_or_default();
+        most - least <= 1e-6 * most
+    };
+    plot.y.name != OCCUPANCY && plot.series.iter().all(is_flat)
+}
+
 fn count(plot: &Plot) -> usize {
     plot.series.iter().map(|it| it.marks.len()).sum()
 }
@@ -239,7 +278,7 @@ fn y_axis<'m>(
     /// Times that are further apart have a logarithmic axis.
     const MAGNITUDES: f64 = 20.0;
     let name = match panel.quantity {
-        Quantity::Occupancy => "theoretical occupancy, %".to_owned(),
+        Quantity::Occupancy => OCCUPANCY.to_owned(),
         _ => format!("{}, {unit}", panel.name),
     };
     let ceiling = ceiling.and_then(|it| match it.path {

@@ -118,10 +118,21 @@ fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
         "{}",
         figure.title
     );
-    // Rows of another unit are drawn apart.
-    let axes: Vec<&str> = figure.plots.iter().map(|it| it.y.name.as_str()).collect();
+    // By the roofs speed and time are the same, which is said and no line. Of other sizes they are not, and rows of another unit
+    // are drawn apart.
+    let drawn = |figure: &Figure| -> Vec<String> {
+        figure.plots.iter().map(|it| it.y.name.clone()).collect()
+    };
+    assert_eq!(drawn(&figure), ["theoretical occupancy, %"]);
+    let flat = "the same speed and time whatever the block is";
+    assert!(figure.subtitle.contains(flat), "{}", figure.subtitle);
+    let varied = PREDICTED
+        .replace("4800.00,0.000007\nfma", "4700.00,0.000008\nfma")
+        .replace(",66908.16,0.000002\nfma", ",60000.00,0.000003\nfma");
+    let varied = AxisChart::new(rows(&varied), "block").expect("an axis");
+    let figure_of_varied = varied.figure();
     assert_eq!(
-        axes,
+        drawn(&figure_of_varied),
         [
             "speed, GB/s",
             "speed, GFLOP/s",
@@ -129,6 +140,9 @@ fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
             "time, ms"
         ]
     );
+    assert!(!figure_of_varied.subtitle.contains(flat));
+    let figure = figure_of_varied;
+    let chart = varied;
     let marks = figure.plots.iter().flat_map(|it| &it.series);
     let marks: Vec<&Mark> = marks.flat_map(|it| &it.marks).collect();
     assert!(
