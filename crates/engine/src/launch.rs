@@ -14,7 +14,7 @@ use crate::exec::options::{Options, Shape};
 use crate::exec::peer_progress::PeerProgress;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
-use crate::exec::surroundings::{Checking, Launch as Launched, Parameters};
+use crate::exec::surroundings::{Checking, Deadline, Launch as Launched, Parameters};
 use crate::exec::worker::Crew;
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
@@ -161,6 +161,7 @@ impl Kernel {
             held: options.held(shape, checks.is_some()),
             cluster: self.cluster(shape, &options)?,
             workspace: workspace.as_ref().map_or(0, Workspace::address),
+            deadline: options.time.and_then(Deadline::after),
         };
         let layout = self.code.layout(shape.dynamic_shared);
         let together = launch.together();
@@ -226,6 +227,7 @@ impl Kernel {
                     checker: &mut *checker,
                     launch: id,
                     block: None,
+                    accesses: 0,
                     has_told: false,
                     fixed: fixed.into_iter().filter_map(offset).collect(),
                     parts: BTreeMap::new(),
@@ -289,7 +291,7 @@ impl Kernel {
     fn cluster(&self, shape: Shape, options: &Options) -> Result<u64, LaunchError> {
         let directives = &self.code.function().directives;
         let [x, y, z] = directives.reqnctapercluster.unwrap_or(options.cluster);
-        let blocks = u64::from(x) * u64::from(y) * u64::from(z);
+        let blocks = u64::from(x);
         let refused = |text: String| LaunchError::Cluster {
             kernel: self.name().to_owned(),
             text,

@@ -16,6 +16,9 @@ use crate::check::{CopyRole, Part};
 use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
 
+/// A copy of so many bytes takes long enough that the clock is asked before it.
+const BYTES_OF_LOOK: u64 = 1024;
+
 /// A copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
@@ -83,6 +86,9 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             Global::Tensor { map, coordinates } => tile(context, (bulk, map), coordinates, lane)?,
         }
     };
+    if moved.bytes >= BYTES_OF_LOOK && context.is_over(op.instruction) {
+        return Ok(());
+    }
     let start = moved.check_global(context, &bulk.way, lane)?;
     match bulk.way {
         Way::Load {

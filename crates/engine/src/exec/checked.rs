@@ -16,6 +16,9 @@ use crate::memory::{Fault, Lanes};
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
 
+/// After how many accesses the clock is asked where a launch has a limit of time.
+const ACCESSES_PER_LOOK: u32 = 64;
+
 /// The number of an instruction in its module.
 pub(crate) fn site(function: u32, instruction: u32) -> u32 {
     function << INSTRUCTION_BITS | instruction & ((1 << INSTRUCTION_BITS) - 1)
@@ -42,6 +45,9 @@ pub(super) unsafe fn check(
     lanes: &Lanes<'_>,
     host: &Host<'_>,
 ) -> bool {
+    if is_over(context, op) {
+        return false;
+    }
     let fault = stray(context, op, access, space, lanes);
     if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
         context.fault(Cause::Fault(fault), op.instruction);
@@ -104,6 +110,20 @@ pub(super) unsafe fn check(
             unsafe { tell(context, op, access, (space, host), &one, what) }
         }),
     }
+}
+
+/// Returns whether the launch has failed, or its time is over: a check may compare an access with hundreds of earlier ones,
+/// byte by byte and lane by lane.
+#[inline]
+fn is_over(context: &mut Context<'_>, op: &Op) -> bool {
+    let Some(checking) = &mut context.at.checking else {
+        return false;
+    };
+    checking.accesses = checking.accesses.wrapping_add(1);
+    if !checking.accesses.is_multiple_of(ACCESSES_PER_LOOK) {
+        return context.at.fault.is_some();
+    }
+    context.is_over(op.instruction)
 }
 
 /// Corrects the fault of an access that meets freed memory: it is out of bounds where its pointer was made from a

@@ -17,7 +17,7 @@ use super::options::Options;
 use super::peer_progress::PeerProgress;
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
-use super::surroundings::{axis, coordinates};
+use super::surroundings::{Launch, axis, coordinates};
 use super::unlowered::Unlowered;
 use super::warp::LOOKS;
 use crate::memory::{Cached, windows};
@@ -84,8 +84,6 @@ pub(crate) struct Code<'l> {
     standing: Cell<Option<Instant>>,
     /// Blocks that have ended, as far as they are counted.
     pub(super) ended: Cell<u8>,
-    /// When the launch ends, and how long it may take.
-    deadline: Option<(Instant, Duration)>,
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
     /// The launches of other devices for which it may wait.
@@ -121,9 +119,6 @@ impl<'l> Code<'l> {
             remembers: Cell::new(false),
             standing: Cell::new(None),
             ended: Cell::new(0),
-            deadline: options
-                .time
-                .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
             core,
             peers,
             director: choices.map(Director::new),
@@ -187,18 +182,17 @@ impl<'l> Code<'l> {
     }
 
     /// Returns the limit that ends the launch when a warp that has gone through `steps` steps goes on.
-    pub(crate) fn limit_of(&self, steps: u64) -> Option<Limit> {
+    pub(crate) fn limit_of(&self, steps: u64, launch: &Launch<'_>) -> Option<Limit> {
         let of_steps = || (steps > self.steps).then_some(Limit::Steps(self.steps));
         self.gives_up
             .get()
             .or_else(of_steps)
-            .or_else(|| self.late())
+            .or_else(|| launch.late())
     }
 
-    /// The time that the launch may take, where it is over.
-    pub(crate) fn late(&self) -> Option<Limit> {
-        let (deadline, limit) = self.deadline?;
-        (Instant::now() >= deadline).then_some(Limit::Time(limit))
+    /// Returns how many steps of a program a group goes through at most before it asks for the limits of the launch.
+    pub(super) fn steps_per_look(&self, program: &Program) -> u32 {
+        self.steps.min(program.steps_per_look.into()) as u32
     }
 
     /// File and line of an instruction.

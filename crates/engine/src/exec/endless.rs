@@ -117,6 +117,17 @@ impl Context<'_> {
         Box::new(self.failed(endless.into(), instruction))
     }
 
+    /// Returns whether the launch has failed, or ends here because its time is over. What takes long in one operation asks:
+    /// others come after as many steps as [`Decoded::steps_per_look`](super::program::Decoded::steps_per_look).
+    pub(super) fn is_over(&mut self, instruction: u32) -> bool {
+        if self.at.fault.is_none()
+            && let Some(limit) = self.at.launch.late()
+        {
+            self.at.fault = Some(self.endless(limit, false, (None, instruction)));
+        }
+        self.at.fault.is_some()
+    }
+
     /// Finds the place of an address of the host: shared memory of the block, or the device's. None for anything else.
     fn place_of_host(&self, address: *const u8) -> Option<Place> {
         let offset = (address as u64).wrapping_sub(self.at.shared as u64);

@@ -110,6 +110,19 @@ pub(crate) struct Decoded {
     pub(crate) returns: Vec<Words>,
     /// The local memory that an activation takes.
     pub(crate) frame: Arc<FrameLayout>,
+    /// How many steps a group goes through at most before it asks whether the launch's time is over.
+    pub(crate) steps_per_look: u32,
+}
+
+/// How many operations a group executes at most before it asks whether the launch's time is over: few enough that the
+/// slowest, which take microseconds, take less than a second, and so many that the question takes nothing.
+const OPS_PER_LOOK: u32 = 1 << 16;
+
+/// Returns how many steps a group goes through before it has executed [`OPS_PER_LOOK`] operations, at least one.
+pub(crate) fn steps_per_look(blocks: &[Block]) -> u32 {
+    let ops = |block: &Block| blocks[block.through as usize].end - block.start;
+    let most = blocks.iter().map(ops).max().unwrap_or(0);
+    (OPS_PER_LOOK / most.max(1)).max(1)
 }
 
 /// The same bits in all lanes.

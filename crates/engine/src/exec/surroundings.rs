@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::access::Access;
 use super::cluster::Cluster;
+use super::endless::Limit;
 use super::failure::Failed;
 use super::parameter_bounds::ParameterBounds;
 use super::program::Program;
@@ -43,6 +44,23 @@ pub(crate) struct Launch<'l> {
     pub(crate) cluster: u64,
     /// The address of a cooperative grid's [`Workspace`](super::workspace::Workspace); 0 where there is none.
     pub(crate) workspace: u64,
+    /// When it ends, and how long it may take.
+    pub(crate) deadline: Option<Deadline>,
+}
+
+/// The moment at which a launch ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// Returns the moment when the limit is over, where the clock reaches it.
+    pub(crate) fn after(limit: Duration) -> Option<Deadline> {
+        let at = Instant::now().checked_add(limit)?;
+        Some(Deadline { at, limit })
+    }
 }
 
 /// The bytes of a launch's parameters, aligned for elements of 16 bytes.
@@ -105,6 +123,12 @@ impl Launch<'_> {
             true => ((bits << shift) as i128 >> shift) as u128,
             false => bits,
         }
+    }
+
+    /// Returns the time that it may take, where it is over.
+    pub(crate) fn late(&self) -> Option<Limit> {
+        let Deadline { at, limit } = self.deadline?;
+        (Instant::now() >= at).then_some(Limit::Time(limit))
     }
 
     pub(crate) fn threads_per_block(&self) -> u32 {
@@ -199,6 +223,8 @@ pub(crate) struct Checking<'l> {
     pub(crate) checker: &'l mut (dyn Hold + 'static),
     pub(crate) launch: LaunchId,
     pub(crate) block: Option<BlockId>,
+    /// How many accesses were checked.
+    pub(crate) accesses: u32,
     /// Whether the last access was a write for all devices to see, after which others have their turn.
     pub(crate) has_told: bool,
     /// The offsets of the parameters through which nobody writes.

@@ -251,6 +251,7 @@ impl Warp {
     ) -> Result<(), Box<Failed>> {
         let mut program = self.enter(group.activation, context);
         context.at.looked = None;
+        let mut look_at = group.spent + code.steps_per_look(program);
         loop {
             let block = &program.blocks[group.at.block as usize];
             if group.at.op == 0
@@ -264,7 +265,7 @@ impl Warp {
             }
             let asked_at = match group.mask == FULL && code.director.is_none() {
                 true => {
-                    self.run_whole(&mut group, program, code, context);
+                    self.run_whole(&mut group, program, look_at, code, context);
                     None
                 }
                 false => self.run_block(&mut group, program, code, context),
@@ -322,11 +323,13 @@ impl Warp {
                     let next = Point::start_of(*next);
                     group = self.call(group, call, next, code, context, instruction)?;
                     program = self.enter(group.activation, context);
+                    look_at = look_at.min(group.spent + code.steps_per_look(program));
                 }
                 Then::Return => match self.leave(group) {
                     Some(caller) => {
                         group = caller;
                         program = self.enter(group.activation, context);
+                        look_at = look_at.min(group.spent + code.steps_per_look(program));
                     }
                     None => {
                         cluster::leave(context, group.mask);
@@ -347,6 +350,10 @@ impl Warp {
                 || !self.ready.is_empty() && self.is_overtaken(&mut group, code, context)
             {
                 return self.interrupt(group, code, context, instruction);
+            }
+            if group.spent >= look_at {
+                self.may_go_on(code, context, instruction)?;
+                look_at = group.spent + code.steps_per_look(program);
             }
         }
     }
@@ -384,9 +391,6 @@ impl Warp {
         context: &mut Context<'_>,
         instruction: u32,
     ) -> Result<(), Box<Failed>> {
-        if context.at.looks > 0 {
-            self.looked = self.steps;
-        }
         self.may_go_on(code, context, instruction)?;
         group.looks = context.at.looks;
         if group.spent >= TURN || group.looks > LOOKS {
@@ -406,7 +410,10 @@ impl Warp {
         instruction: u32,
     ) -> Result<(), Box<Failed>> {
         self.look = context.at.looked.take().or(self.look);
-        let Some(limit) = code.limit_of(self.steps) else {
+        if context.at.looks > 0 {
+            self.looked = self.steps;
+        }
+        let Some(limit) = code.limit_of(self.steps, context.at.launch) else {
             return Ok(());
         };
         let is_looking = self.is_looking();

@@ -201,7 +201,7 @@ impl Matrix {
 /// `aux` is the index of a product of the running program.
 #[inline(always)]
 pub(crate) unsafe fn multiply(context: &mut Context<'_>, op: &Op) {
-    if !is_whole(context, op) {
+    if !is_whole(context, op) || context.is_over(op.instruction) {
         return;
     }
     // SAFETY: the slots are those of a verified program, of their kinds.

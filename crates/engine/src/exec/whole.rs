@@ -39,16 +39,18 @@ impl Warp {
 
     /// Runs a whole warp from block to block for as long as it stays whole and no gate is in its way, without a
     /// director: no other group of the warp may go first. It stops at the end of a block, of which its caller sees
-    /// what comes then.
+    /// what comes then, when it has had its turn or has spent as much as `look_at` of it.
     // By itself, so that little has to be kept in memory from block to block.
     #[inline(never)]
     pub(super) fn run_whole(
         &mut self,
         group: &mut Group,
         program: &Program,
+        look_at: u32,
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) {
+        let stop_at = look_at.min(TURN);
         let (run, blocks) = (code.run.full, &program.blocks[..]);
         let (mut at, mut spent) = (group.at, group.spent);
         context.mask = FULL;
@@ -72,7 +74,7 @@ impl Warp {
                 None => true,
                 Some(gate) => gate.is_for_all,
             };
-            let has_had_its_turn = spent >= TURN || context.at.looks > LOOKS;
+            let has_had_its_turn = spent >= stop_at || context.at.looks > LOOKS;
             if !is_open || has_had_its_turn || context.at.fault.is_some() {
                 break;
             }

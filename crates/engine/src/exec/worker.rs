@@ -198,7 +198,7 @@ impl<'l> Crew<'_, 'l> {
         // To ask the clock takes a part of what a small block does.
         let ended = (self.code.ended.get() + 1) % BLOCKS_PER_LOOK;
         self.code.ended.set(ended);
-        let limit = if ended == 0 { self.code.late() } else { None };
+        let limit = if ended == 0 { self.launch.late() } else { None };
         let Some(limit) = limit else {
             return Ok(());
         };

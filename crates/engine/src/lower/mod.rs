@@ -47,7 +47,9 @@ use crate::exec::bulk::Bulk;
 use crate::exec::fragment::Product;
 use crate::exec::mbarrier::Mbarrier;
 use crate::exec::op::{Op, predicates};
-use crate::exec::program::{Block, Constant, Decoded, Draft, Gate, Parameter, Program, Words};
+use crate::exec::program::{
+    Block, Constant, Decoded, Draft, Gate, Parameter, Program, Words, steps_per_look,
+};
 use crate::exec::registers::Kind;
 use crate::exec::signature::{Handler, Signature};
 use crate::exec::slot_map::SlotMap;
@@ -296,6 +298,7 @@ impl Lowering<'_> {
             actual,
             limit: SlotMap::MOST_BYTES,
         })?;
+        let steps_per_look = steps_per_look(&blocks);
         let decoded = Decoded {
             name: self.function.name.clone(),
             index: self.index,
@@ -318,6 +321,7 @@ impl Lowering<'_> {
             videos: self.videos,
             lists: self.lists,
             frame: Arc::new(self.locals.frame),
+            steps_per_look,
         };
         Ok(Draft {
             decoded,

@@ -19,3 +19,4 @@ mod refused;
 mod rows_of_memory;
 mod schedules;
 mod support;
+mod time_limit;
