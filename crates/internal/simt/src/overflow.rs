@@ -2,7 +2,8 @@
 //!
 //! The page below a stack cannot be touched, so an overflow ends the process before it harms anything. Nothing
 //! less would do: the frames cannot be unwound from within an instruction, and leaving them behind would leave
-//! locks held and borrows open. What is left is to say whose stack it was, and what to do.
+//! locks held, of the allocator too, and borrows open. What is left is to say whose stack it was, and what to do, and to
+//! exit as a panic that nobody catches does, not by a signal.
 
 use std::cell::Cell;
 use std::fmt::{self, Write};
@@ -15,6 +16,9 @@ use libc::{c_int, c_void, siginfo_t};
 
 use crate::Thread;
 use crate::grid::STACK_BYTES;
+
+/// The exit status of a process in which a stack has overflowed: that of a panic.
+const STATUS: c_int = 101;
 
 /// The thread that runs on a stack of its own.
 #[derive(Clone, Copy)]
@@ -93,8 +97,8 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
         && guard(&running, installed).contains(&address)
     {
         write(&running);
-        // SAFETY: it may be called from a handler.
-        unsafe { libc::abort() };
+        // SAFETY: it may be called from a handler: it runs nothing of this process any more.
+        unsafe { libc::_exit(STATUS) };
     }
     let index = SIGNALS.iter().position(|it| *it == signal).unwrap_or(0);
     // SAFETY: the arguments are those of this handler, for the one before.
