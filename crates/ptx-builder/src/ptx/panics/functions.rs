@@ -6,7 +6,6 @@ use ::ptx::{Base, Instruction, Ld, Operation, Space, Symbol, Type};
 
 use super::RECORD;
 use crate::ptx::calls::{Calls, callee};
-use crate::ptx::frame::frame;
 use crate::ptx::source::{Definition, Source};
 
 /// The functions that can be put into others, by name.
@@ -79,7 +78,7 @@ pub(super) fn called<'s>(source: &'s Source<'_>, instruction: &Instruction) -> O
 fn plain_parameters(definition: Definition<'_>) -> Option<BTreeMap<u32, Type>> {
     let Definition { function, body, .. } = definition;
     let is_entry = function.kind == ::ptx::FunctionKind::Entry;
-    if is_entry || !function.returns.is_empty() || frame(body).is_some() {
+    if is_entry || !function.returns.is_empty() {
         return None;
     }
     let mut parameters = BTreeMap::new();

@@ -26,6 +26,7 @@ pub(super) fn inline(source: &Source<'_>) -> String {
             inlining.take_into(definition, &mut edits);
         }
     }
+    inlining.declare_mentioned(&mut edits);
     edits.apply(source.text)
 }
 
@@ -53,6 +54,39 @@ impl<'s, 't> Inlining<'s, 't> {
             kind: variables
                 .position(|it| it.name == KIND)
                 .map(|index| Symbol::Module(index as u32)),
+        }
+    }
+
+    /// Declares before all functions those that panics name, such as what would write the message of one: a panic may now
+    /// stand in front of them.
+    fn declare_mentioned(&self, edits: &mut Edits) {
+        let spans = &self.source.spans.functions;
+        let name_of = |function: &::ptx::FunctionSpans| {
+            let index = function.function.0 as usize;
+            self.source.module.functions[index].name.as_str()
+        };
+        let mut missing = BTreeSet::new();
+        for panic in self.panics.values() {
+            for instruction in &panic.definition.body.instructions {
+                let callee = called(self.source, instruction);
+                instruction.visit_symbols(|symbol| {
+                    let is_function = matches!(symbol, Symbol::Function(_));
+                    let name = self.source.name(symbol).filter(|_| is_function);
+                    missing.extend(name.filter(|name| Some(*name) != callee));
+                });
+            }
+        }
+        let declared = spans.iter().filter(|it| it.body.is_none()).map(name_of);
+        for name in declared {
+            missing.remove(name);
+        }
+        let Some(first) = spans.iter().map(|it| it.span.start).min() else {
+            return;
+        };
+        for function in spans.iter().filter(|it| missing.contains(name_of(it))) {
+            let Some(body) = &function.body else { continue };
+            let head = self.source.slice(&(function.span.start..body.start));
+            edits.insert(first, format!("{};\n", head.trim_end()));
         }
     }
 

@@ -130,6 +130,33 @@ trap; exit;
         }
     }
 
+    /// Without optimisation a panic writes a message, from a function that may stand behind the kernel.
+    #[test]
+    fn a_panic_with_a_frame_of_its_own_keeps_its_kind_and_what_it_names_is_declared() {
+        let shows = "ld.param.b64 %rd1, [i_2]; st.param.b64 [param0], %rd1;";
+        let frame = ".local .align 8 .b8 \t__local_depot1[8]; .reg .b64 %SPL, %rd3; mov.b64 %SPL, __local_depot1; \
+             mov.b64 %rd3, shows; st.local.b64 [%SPL], %rd3;";
+        let behind_kernel = "trap; exit;\n}\n.func";
+        let module = module("", "")
+            .replacen(
+                behind_kernel,
+                "trap; exit;\n}\n.func shows() { ret; }\n.func",
+                1,
+            )
+            .replace(shows, &format!("{frame} {shows}"));
+        let text = words(&rewrite(&module).expect("PTX"));
+        for part in [
+            ".func shows();",
+            "mov.b32 %ptxstd_kind, 1; bra.uni $ptxstd_panic_4;",
+            "mov.b64 %SPL, __local_depot1;",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
+        }
+        let place = |part: &str| text.find(part).expect("it is there");
+        assert!(place(".func shows();") < place(".entry k()"), "{text}");
+        assert!(!text.contains("call.uni"), "{text}");
+    }
+
     #[test]
     fn places_lie_side_by_side_and_have_their_texts() {
         let text = rewrite(&module("mov.b64 %rd1, THERE;", "")).expect("PTX");
