@@ -2,6 +2,7 @@
 
 use super::checked;
 use super::failure::{Cause, Failure};
+use super::format::{self, MOST_BYTES};
 use super::op::Context;
 use super::program::{Builtin, Call, Words};
 use super::registers::{Kind, LANES, lanes_of};
@@ -19,7 +20,7 @@ pub(crate) fn call(
     instruction: u32,
 ) -> Result<(), Cause> {
     match which {
-        Builtin::Print => print(call, context),
+        Builtin::Print => print(call, context, instruction),
         Builtin::AssertFail => Err(assertion(call, context)),
         Builtin::Allocate => {
             let checking = context.at.checking.as_ref();
@@ -52,9 +53,13 @@ pub(crate) fn call(
     }
 }
 
-fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Cause> {
+fn print(call: &Call, context: &mut Context<'_>, instruction: u32) -> Result<(), Cause> {
     for lane in lanes_of(context.mask) {
-        let format = text(context, argument(call, context, 0, lane), lane)?;
+        // A text may be long.
+        if context.is_over(instruction) {
+            return Ok(());
+        }
+        let format = text(context, argument(call, context, 0, lane), MOST_BYTES, lane)?;
         let values = argument(call, context, 1, lane);
         let (mut offset, mut count) = (0u64, 0);
         let mut next = |bytes: u64| {
@@ -68,8 +73,9 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Cause> {
                 lane,
             )
         };
-        let text =
-            super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
+        let text = format::format(&format, &mut next, &|address, most| {
+            text(context, address, most, lane)
+        })?;
         (context.at.launch.print)(&text);
         give(call, context, lane, count);
     }
@@ -78,7 +84,14 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Cause> {
 
 fn assertion(call: &Call, context: &Context<'_>) -> Cause {
     let lane = context.mask.trailing_zeros() as usize;
-    let of = |index| text(context, argument(call, context, index, lane), lane);
+    let of = |index| {
+        text(
+            context,
+            argument(call, context, index, lane),
+            MOST_BYTES,
+            lane,
+        )
+    };
     let told = || {
         Ok(Cause::Failure(Failure::Assertion {
             message: of(0)?,
@@ -119,15 +132,16 @@ fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
     }
 }
 
-/// A text that ends with a zero byte.
-fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Cause> {
+/// A text that ends with a zero byte, or as many bytes of one as are wanted at most.
+fn text(context: &Context<'_>, address: u64, most: usize, lane: usize) -> Result<String, Cause> {
     let mut bytes = Vec::new();
-    loop {
+    while bytes.len() < most {
         match load(context, address.wrapping_add(bytes.len() as u64), 1, lane)? {
-            0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            0 => break,
             byte => bytes.push(byte as u8),
         }
     }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads memory at a generic address.

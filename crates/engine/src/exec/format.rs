@@ -2,18 +2,24 @@
 
 use super::failure::Cause;
 
-/// Formats a text. `next` gives the next value of 4 or 8 bytes, `text` the text at an address.
+/// The most bytes of a text: as many as CUDA's own buffer of what kernels print has. What is longer is cut off.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+
+/// The most characters that a conversion is filled up to, and the most digits: those that Rust's formatting takes.
+const MOST_DIGITS: u64 = u16::MAX as u64;
+
+/// Formats a text. `next` gives the next value of 4 or 8 bytes, `text` the text at an address, of at most so many bytes.
 ///
 /// # Errors
 /// Those of `next` and `text`.
 pub(crate) fn format(
     format: &str,
     next: &mut dyn FnMut(u64) -> Result<u64, Cause>,
-    text: &dyn Fn(u64) -> Result<String, Cause>,
+    text: &dyn Fn(u64, usize) -> Result<String, Cause>,
 ) -> Result<String, Cause> {
     let mut out = String::new();
     let mut rest = format;
-    while let Some(at) = rest.find('%') {
+    while let Some(at) = rest.find('%').filter(|_| out.len() < MOST_BYTES) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let end =
@@ -25,6 +31,7 @@ pub(crate) fn format(
         rest = &rest[end..];
     }
     out.push_str(rest);
+    out.truncate(out.floor_char_boundary(MOST_BYTES));
     Ok(out)
 }
 
@@ -32,7 +39,7 @@ pub(crate) fn format(
 fn convert(
     conversion: &str,
     next: &mut dyn FnMut(u64) -> Result<u64, Cause>,
-    text: &dyn Fn(u64) -> Result<String, Cause>,
+    text: &dyn Fn(u64, usize) -> Result<String, Cause>,
 ) -> Result<String, Cause> {
     let letter = conversion.chars().last().unwrap_or('%');
     if letter == '%' {
@@ -47,11 +54,14 @@ fn convert(
         None => (numbers, None),
     };
     let mut number = |digits: &str| match digits {
-        "*" => next(4).map(|value| value as usize),
+        "*" => next(4).map(|value| i64::from(value as u32 as i32)),
         digits => Ok(digits.parse().unwrap_or(0)),
     };
+    let most = |number: i64| number.unsigned_abs().min(MOST_DIGITS) as usize;
     let width = number(width)?;
+    let (is_left, width) = (width < 0 || flags.contains('-'), most(width));
     let precision = precision.map(number).transpose()?;
+    let precision = precision.filter(|it| *it >= 0).map(most);
     let mut integer = || next(if is_long { 8 } else { 4 });
     let signed = |value: u64| {
         if is_long {
@@ -81,7 +91,9 @@ fn convert(
         'c' => ("", char::from(next(4)? as u8).to_string()),
         'p' => ("0x", format!("{:x}", next(8)?)),
         's' => {
-            let text = text(next(8)?)?;
+            // A character has at most 4 bytes.
+            let most = precision.map_or(MOST_BYTES, |it| 4 * it);
+            let text = text(next(8)?, most)?;
             (
                 "",
                 text.chars().take(precision.unwrap_or(usize::MAX)).collect(),
@@ -102,8 +114,8 @@ fn convert(
         _ => digits,
     };
     let fill = width.saturating_sub(sign.len() + digits.chars().count());
-    let has_zeros = flags.contains('0') && !flags.contains('-') && letter != 's';
-    Ok(match (flags.contains('-'), has_zeros) {
+    let has_zeros = flags.contains('0') && !is_left && letter != 's';
+    Ok(match (is_left, has_zeros) {
         (true, _) => format!("{sign}{digits}{}", " ".repeat(fill)),
         (false, true) => format!("{sign}{}{digits}", "0".repeat(fill)),
         (false, false) => format!("{}{sign}{digits}", " ".repeat(fill)),

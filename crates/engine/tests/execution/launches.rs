@@ -132,7 +132,17 @@ fn run(
     options: Options,
     parameters: &[u8],
 ) -> Result<String, LaunchError> {
-    let text = PTX.replace("LONG", &"div.rn.f64 %f1, %f1, %f1;".repeat(400));
+    run_of(PTX, memory, (name, shape), options, parameters)
+}
+
+fn run_of(
+    ptx: &str,
+    memory: &Arc<Memory>,
+    (name, shape): (&str, Shape),
+    options: Options,
+    parameters: &[u8],
+) -> Result<String, LaunchError> {
+    let text = ptx.replace("LONG", &"div.rn.f64 %f1, %f1, %f1;".repeat(400));
     let module = Module::load(&text, memory).expect("PTX");
     let kernel = module.kernel(name).expect("a kernel of this name");
     let said = std::sync::Mutex::new(String::new());
@@ -255,6 +265,38 @@ fn vprintf_gives_the_number_of_arguments() {
     let from = std::ptr::with_exposed_provenance::<u32>(out as usize);
     // SAFETY: allocated above, and nothing runs.
     assert_eq!(unsafe { from.read() }, 3);
+}
+
+/// What is wider than Rust's formatting takes, or longer than CUDA's own buffer, is cut off.
+#[test]
+fn vprintf_bounds_what_it_writes() {
+    let memory: Arc<Memory> = Arc::default();
+    let out = memory
+        .allocate(4, 4, Contents::Defined, Label::new("", 4))
+        .expect("memory");
+    let says = |format: &str| {
+        let codes: Vec<String> = format.bytes().map(|it| it.to_string()).collect();
+        let text = format!("text[{}] = {{{}, 0}}", format.len() + 1, codes.join(", "));
+        let own = "text[12] = {37, 100, 32, 37, 100, 37, 37, 32, 37, 102, 10, 0}";
+        let ptx = PTX.replace(own, &text).replace("values[16]", "values[256]");
+        let shape = Shape {
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+        };
+        let said = run_of(
+            &ptx,
+            &memory,
+            ("prints", shape),
+            Options::default(),
+            &out.to_le_bytes(),
+        );
+        said.expect("it runs")
+    };
+    assert_eq!(says("%999999999d|").len(), 65_535 + 1);
+    assert_eq!(says("%.99999d").len(), 65_535);
+    assert_eq!(says(&"%60000d".repeat(3)).len(), 180_000);
+    assert_eq!(says(&"%60000d%-60000d".repeat(20)).len(), 1 << 20);
 }
 
 #[test]
