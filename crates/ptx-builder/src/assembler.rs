@@ -2,9 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The verdict of `ptxas` on a PTX file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,11 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Assembles the file for the target (`sm_90a`) with these further arguments, and keeps nothing.
+/// How long `ptxas` may take with a file of somebody else: some make it write gigabytes.
+pub const LIMIT: Duration = Duration::from_secs(20);
+
+/// Assembles the file for the target (`sm_90a`) with these further arguments, and keeps nothing. What takes longer than the
+/// limit is undecided.
 ///
 /// # Errors
 /// `ptxas` cannot be run.
@@ -48,20 +54,68 @@ pub fn assemble(
     target: &str,
     arguments: &[&OsStr],
     ptx: &Path,
+    limit: Duration,
 ) -> io::Result<Verdict> {
-    let output = Command::new(ptxas)
+    let child = Command::new(ptxas)
         .arg(format!("-arch={target}"))
         .args(arguments)
         .args(["-o", "/dev/null"])
         .arg(ptx)
-        .output()?;
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    Ok(match output.status.code() {
-        Some(0) => Verdict::Accepted(said),
-        Some(_) => verdict(&said),
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let (status, said) = output(child, limit)?;
+    Ok(match status.map(|it| it.code()) {
+        Some(Some(0)) => Verdict::Accepted(said),
+        Some(Some(_)) => verdict(&said),
         // A signal ended it.
-        None => Verdict::Undecided(one_line(&said)),
+        Some(None) => Verdict::Undecided(one_line(&said)),
+        None => Verdict::Undecided(format!("ptxas has not ended after {} s", limit.as_secs())),
     })
+}
+
+/// Waits for a process, but no longer than so long: how it ended, if it did by itself, and what it said.
+fn output(mut child: Child, limit: Duration) -> io::Result<(Option<ExitStatus>, String)> {
+    let (out, errors) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        let readers = [
+            scope.spawn(move || read(out)),
+            scope.spawn(move || read(errors)),
+        ];
+        let status = wait(&mut child, limit);
+        if !matches!(status, Ok(Some(_))) {
+            // It may have ended just now.
+            let _ = child.kill();
+            child.wait()?;
+        }
+        let said = readers.map(|it| it.join().unwrap_or_default()).concat();
+        Ok((status?, String::from_utf8_lossy(&said).into_owned()))
+    })
+}
+
+/// How a process ends, unless it takes longer.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if began.elapsed() >= limit {
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// All that a pipe gives until it ends.
+fn read(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was read until an error is what there is.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 /// Complaints of the architecture or the version, and not of the PTX.
@@ -116,7 +170,24 @@ fn complaint(line: &str) -> Option<Complaint> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    #[test]
+    fn what_takes_too_long_is_ended_and_undecided() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ptxas");
+        fs::write(&path, "#!/bin/sh\necho begun\nexec sleep 100\n").expect("writable");
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("its owner's");
+        let began = Instant::now();
+        let limit = Duration::from_secs(1);
+        let verdict = assemble(&path, "sm_90", &[], &path, limit).expect("it runs");
+        let expected = "ptxas has not ended after 1 s".to_owned();
+        assert_eq!(verdict, Verdict::Undecided(expected));
+        assert!(began.elapsed() < Duration::from_secs(50));
+    }
 
     fn of(line: Option<u32>, kernel: Option<&str>, message: &str) -> Complaint {
         Complaint {

@@ -9,6 +9,7 @@ mod ptxas;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, Resource};
 use serde::{Deserialize, Serialize};
@@ -259,8 +260,14 @@ pub(crate) fn write_report(
             report,
         }));
     }
-    let verdict = assembler::assemble(&ptxas, &arch.to_string(), &["-v".as_ref()], path)
-        .map_err(|error| CudaBuilderError::io("run", &ptxas, error))?;
+    let verdict = assembler::assemble(
+        &ptxas,
+        &arch.to_string(),
+        &["-v".as_ref()],
+        path,
+        Duration::MAX,
+    )
+    .map_err(|error| CudaBuilderError::io("run", &ptxas, error))?;
     let output = match verdict {
         Verdict::Accepted(output) => output,
         Verdict::Undecided(why) => {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use cuda_builder::assembler::{Complaint, Verdict, assemble};
+use cuda_builder::assembler::{Complaint, LIMIT, Verdict, assemble};
 use cuda_builder::nvidia::Tool;
 
 use crate::driver::target_of;
@@ -39,13 +39,13 @@ impl fmt::Display for Refusal {
 }
 
 /// Asks `ptxas` for the kernel and all that the file has around it. None: it takes the file, it is not installed, or it
-/// does not know the file's target or version.
+/// does not know the file's target or version, or takes too long.
 pub(super) fn refusal(path: &Path, text: &str, kernel: &str) -> Option<Refusal> {
     let target = target_of(text)?;
     let ptxas = Tool::Ptxas.find_here().ok()?;
     // Code is made for this kernel alone; the rest of the file is read.
     let only = ["-e".as_ref(), kernel.as_ref()];
-    let verdict = assemble(&ptxas, target, &only, path).ok()?;
+    let verdict = assemble(&ptxas, target, &only, path, LIMIT).ok()?;
     let Verdict::Refused(complaints) = verdict else {
         return None;
     };
