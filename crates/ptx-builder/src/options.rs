@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::ptx::Arguments;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilder, NvvmArch};
 
@@ -53,6 +54,8 @@ pub(crate) struct Options {
     constant_memory: bool,
     panics: Panics,
     pub(crate) common_libraries: bool,
+    arguments_in_place: bool,
+    sink_common: bool,
 }
 
 impl Default for Options {
@@ -74,6 +77,8 @@ impl Default for Options {
             constant_memory: false,
             panics: Panics::default(),
             common_libraries: false,
+            arguments_in_place: true,
+            sink_common: false,
         }
     }
 }
@@ -222,6 +227,23 @@ impl CudaBuilder {
         self
     }
 
+    /// Whether a kernel reads an argument that it takes by value, such as an array of weights, where it lies, and not in
+    /// a copy on its stack. The default is `true`. Either way the results are the same.
+    #[must_use]
+    pub fn arguments_in_place(mut self, in_place: bool) -> Self {
+        self.options.arguments_in_place = in_place;
+        self
+    }
+
+    /// Whether LLVM makes one of alike instructions at the ends of two arms of a branch, behind it. The default is
+    /// `false`: of two stores to different places it makes one through a selected address, and what they store to can
+    /// then no longer be kept in registers. Either way the results are the same.
+    #[must_use]
+    pub fn sink_common_instructions(mut self, sink: bool) -> Self {
+        self.options.sink_common = sink;
+        self
+    }
+
     /// Sets the effect of a panic. The default is [`Panics::Place`].
     #[must_use]
     pub fn panics(mut self, panics: Panics) -> Self {
@@ -293,6 +315,9 @@ impl Options {
         if self.common_libraries {
             flags.extend(flags_beside_others(arch, toolchain));
         }
+        if !self.sink_common {
+            flags.push("-Cllvm-args=-sink-common-insts=false".to_owned());
+        }
         if !self.optimize {
             flags.push("-Copt-level=1".to_owned());
         }
@@ -309,6 +334,15 @@ impl Options {
             flags.push("--emit=llvm-bc".to_owned());
         }
         flags
+    }
+
+    /// How arguments by value are read.
+    pub(crate) fn arguments(&self) -> Arguments {
+        if self.arguments_in_place {
+            Arguments::InPlace
+        } else {
+            Arguments::Copied
+        }
     }
 
     /// The endings of the files that belong beside the PTX.

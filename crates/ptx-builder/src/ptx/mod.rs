@@ -1,6 +1,7 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
-//! Everything here is a function of the text. [`process`] parses it ([`source`]), writes the kernels'
+//! Everything here is a function of the text. [`process`] parses it ([`source`]), reads arguments where they lie
+//! ([`arguments`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
@@ -12,6 +13,7 @@
 //! [`Lint::UnknownPtx`](lints::Lint::UnknownPtx) tells of both.
 
 mod access;
+mod arguments;
 mod calls;
 mod edit;
 mod flow;
@@ -30,6 +32,7 @@ use std::collections::HashSet;
 
 use ::ptx::{Instruction, ParseError};
 
+use arguments::Copied;
 use calls::Calls;
 use edit::Edits;
 use kernels::Description;
@@ -47,6 +50,18 @@ pub(crate) struct Options {
     pub(crate) levels: Levels,
     /// Major and minor version of the compiler that wrote the text.
     pub(crate) compiler: (u32, u32),
+    /// What is done with a stack that only copies an argument.
+    pub(crate) arguments: Arguments,
+}
+
+/// Where a kernel reads an argument by value that it reaches by an index that is no constant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    /// Where it lies.
+    #[default]
+    InPlace,
+    /// In a copy on the stack, as LLVM has it.
+    Copied,
 }
 
 /// The result of [`process`].
@@ -60,13 +75,32 @@ pub(crate) struct Processed {
 /// Rewrites and checks a PTX module.
 pub(crate) fn process(text: &str, options: &Options) -> Processed {
     let descriptions = descriptions(text);
-    let done = Source::parse(text).and_then(|source| rewritten(&source, &descriptions, options));
+    let done = Source::parse(text).and_then(|source| match in_place(&source, options.arguments) {
+        None => rewritten(&source, &descriptions, options),
+        Some(text) => rewritten(&Source::parse(&text)?, &descriptions, options),
+    });
     let (text, mut findings) = done.unwrap_or_else(|error| {
         let unread = lints::unread(&error, &descriptions, &options.levels);
         (text.to_owned(), Vec::from_iter(unread))
     });
     findings.extend(lints::by_parser(&text, &options.sources, &options.levels));
     Processed { text, findings }
+}
+
+/// Returns the text with arguments read where they lie, if there are any that it copied.
+fn in_place(source: &Source<'_>, arguments: Arguments) -> Option<String> {
+    if arguments == Arguments::Copied {
+        return None;
+    }
+    let copied: Vec<_> = source
+        .definitions()
+        .filter_map(|definition| Some((definition, Copied::of(definition)?)))
+        .collect();
+    let mut edits = Edits::default();
+    for (definition, copied) in &copied {
+        copied.read_in_place(source, *definition, &mut edits);
+    }
+    (!copied.is_empty()).then(|| edits.apply(source.text))
 }
 
 /// Returns the text with all that is made better in it, and the findings in it as it was.
