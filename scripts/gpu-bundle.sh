@@ -59,7 +59,7 @@ for bench in roofline vectors asynchrony; do
 done
 cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
 cp "$(executable workloads bench --profile quick --package ridgepoint-gemm --bench workloads)" bundle/bench-gemm
-cp examples/benches/{nvcc,twins}.ptx bundle/
+cp examples/benches/{nvcc,plain,twins}.ptx bundle/
 cp "$(built attention --profile quick --package attention)/kernels.ptx" bundle/attention.ptx
 cp "$(executable results test --profile quick --package attention --test results)" bundle/test-attention
 cp "$(built ladder --profile quick --package ladder)/kernels.ptx" bundle/ladder.ptx

@@ -1,10 +1,12 @@
 //! Kernels of the examples under the roofline, beside what nvcc makes of the same in CUDA C++, and a
-//! stencil whose tile, size and element type are axes. `twins` has those of several dimensions, of warps and of blocks.
+//! stencil whose tile, size and element type are axes. `twins` has those of several dimensions, of warps and of blocks,
+//! `plain` those that are written as they come.
 //!
 //! ```sh
 //! cargo bench --package examples --bench workloads -- roofline --workload saxpy,nvcc-saxpy
 //! ```
 
+mod plain;
 mod twins;
 
 use example_kernels::horner::horner;
@@ -35,6 +37,22 @@ ridgepoint::main!(
     twins::sparse_products(Made::ByNvcc),
     twins::segmented_scans(Made::InRust),
     twins::segmented_scans(Made::ByNvcc),
+    plain::stencils(Made::InRust),
+    plain::stencils(Made::ByNvcc),
+    plain::prices(Made::InRust),
+    plain::prices(Made::ByNvcc),
+    plain::convolutions(Made::InRust),
+    plain::convolutions(Made::ByNvcc),
+    plain::rows_of_convolutions(Made::InRust),
+    plain::rows_of_convolutions(Made::ByNvcc),
+    plain::powers(Made::InRust),
+    plain::powers(Made::ByNvcc),
+    plain::steps(Made::InRust),
+    plain::steps(Made::ByNvcc),
+    plain::swishes(Made::InRust),
+    plain::swishes(Made::ByNvcc),
+    plain::bfloats(Made::InRust),
+    plain::bfloats(Made::ByNvcc),
 );
 
 /// Where a kernel comes from.

@@ -31,6 +31,13 @@ twins+=,diffusion,nvcc-diffusion,spmv,nvcc-spmv,segmented-scan,nvcc-segmented-sc
     --output "$out/twins.csv" --plot "$out/twins.svg" >"$out/twins.txt" || failed=1
 "$workloads" occupancy --device cuda --ceilings "$ceilings" --workload "$twins" --shared 0 \
     --output "$out/twins-occupancy.csv" >"$out/twins-occupancy.txt" || failed=1
+# Kernels as they are written at first, beside nvcc's.
+plain=
+for kernel in stencil prices conv5 conv-rows power-mod particles swish-f16 axpy-bf16; do
+    plain+=,plain-$kernel,nvcc-plain-$kernel
+done
+"$workloads" roofline --device cuda --runs 30 --ceilings "$ceilings" --workload "${plain#,}" \
+    --output "$out/plain.csv" >"$out/plain.txt" || failed=1
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1

@@ -12,6 +12,7 @@ pub mod layer_norm;
 pub mod matmul;
 pub mod oscillator;
 pub mod path_tracer;
+pub mod plain;
 pub mod product;
 pub mod reduction;
 pub mod saxpy;
