@@ -249,7 +249,7 @@ impl CudaBuilder {
             sources: kernels.sources(),
             levels: self.levels.clone(),
             compiler,
-            arguments: self.options.arguments(),
+            passes: self.options.passes,
         };
         let processed = ptx::process(&read(assembly)?, &options);
         let path = assembly.with_extension("ptx");

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ptx::Arguments;
+use crate::ptx::Passes;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilder, NvvmArch};
 
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     constant_memory: bool,
     panics: Panics,
     pub(crate) common_libraries: bool,
-    arguments_in_place: bool,
+    pub(crate) passes: Passes,
     sink_common: bool,
 }
 
@@ -77,7 +77,7 @@ impl Default for Options {
             constant_memory: false,
             panics: Panics::default(),
             common_libraries: false,
-            arguments_in_place: true,
+            passes: Passes::default(),
             sink_common: false,
         }
     }
@@ -231,7 +231,15 @@ impl CudaBuilder {
     /// a copy on its stack. The default is `true`. Either way the results are the same.
     #[must_use]
     pub fn arguments_in_place(mut self, in_place: bool) -> Self {
-        self.options.arguments_in_place = in_place;
+        self.options.passes.arguments_in_place = in_place;
+        self
+    }
+
+    /// Whether `/` and `%` of `u128` and `i128` are computed word by word. The default is `true`. Otherwise they are loops of
+    /// a turn for each bit of the quotient, as LLVM has them. Either way the results are the same.
+    #[must_use]
+    pub fn wide_division(mut self, fast: bool) -> Self {
+        self.options.passes.divisions_at_once = fast;
         self
     }
 
@@ -334,15 +342,6 @@ impl Options {
             flags.push("--emit=llvm-bc".to_owned());
         }
         flags
-    }
-
-    /// How arguments by value are read.
-    pub(crate) fn arguments(&self) -> Arguments {
-        if self.arguments_in_place {
-            Arguments::InPlace
-        } else {
-            Arguments::Copied
-        }
     }
 
     /// The endings of the files that belong beside the PTX.

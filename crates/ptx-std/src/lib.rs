@@ -39,6 +39,8 @@ pub mod cluster;
 #[cfg(target_arch = "nvptx64")]
 pub mod constant;
 pub mod cooperative;
+#[cfg(any(target_arch = "nvptx64", test))]
+mod division;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;

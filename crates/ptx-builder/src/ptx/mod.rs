@@ -1,7 +1,7 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
 //! Everything here is a function of the text. [`process`] parses it ([`source`]), reads arguments where they lie
-//! ([`arguments`]), writes the kernels'
+//! ([`arguments`]), divides 128-bit numbers at once ([`division`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
@@ -15,6 +15,7 @@
 mod access;
 mod arguments;
 mod calls;
+mod division;
 mod edit;
 mod flow;
 mod frame;
@@ -50,18 +51,25 @@ pub(crate) struct Options {
     pub(crate) levels: Levels,
     /// Major and minor version of the compiler that wrote the text.
     pub(crate) compiler: (u32, u32),
-    /// What is done with a stack that only copies an argument.
-    pub(crate) arguments: Arguments,
+    pub(crate) passes: Passes,
 }
 
-/// Where a kernel reads an argument by value that it reaches by an index that is no constant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Arguments {
-    /// Where it lies.
-    #[default]
-    InPlace,
-    /// In a copy on the stack, as LLVM has it.
-    Copied,
+/// What is made faster in the text, where there is a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Passes {
+    /// Arguments by value are read where they lie, and not in a copy on the stack.
+    pub(crate) arguments_in_place: bool,
+    /// 128-bit numbers are divided by ptx-std's function, and not bit by bit.
+    pub(crate) divisions_at_once: bool,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Passes {
+            arguments_in_place: true,
+            divisions_at_once: true,
+        }
+    }
 }
 
 /// The result of [`process`].
@@ -75,7 +83,7 @@ pub(crate) struct Processed {
 /// Rewrites and checks a PTX module.
 pub(crate) fn process(text: &str, options: &Options) -> Processed {
     let descriptions = descriptions(text);
-    let done = Source::parse(text).and_then(|source| match in_place(&source, options.arguments) {
+    let done = Source::parse(text).and_then(|source| match improved(&source, options.passes) {
         None => rewritten(&source, &descriptions, options),
         Some(text) => rewritten(&Source::parse(&text)?, &descriptions, options),
     });
@@ -87,20 +95,26 @@ pub(crate) fn process(text: &str, options: &Options) -> Processed {
     Processed { text, findings }
 }
 
-/// Returns the text with arguments read where they lie, if there are any that it copied.
-fn in_place(source: &Source<'_>, arguments: Arguments) -> Option<String> {
-    if arguments == Arguments::Copied {
-        return None;
-    }
-    let copied: Vec<_> = source
-        .definitions()
-        .filter_map(|definition| Some((definition, Copied::of(definition)?)))
-        .collect();
+/// Returns the text as LLVM could have written it, if it is another one.
+fn improved(source: &Source<'_>, passes: Passes) -> Option<String> {
     let mut edits = Edits::default();
-    for (definition, copied) in &copied {
-        copied.read_in_place(source, *definition, &mut edits);
+    let (mut copies, mut divisions) = (0, 0);
+    let divides = passes.divisions_at_once && division::function(source).is_some();
+    for definition in source.definitions() {
+        if passes.arguments_in_place
+            && let Some(copied) = Copied::of(definition)
+        {
+            copied.read_in_place(source, definition, &mut edits);
+            copies += 1;
+        }
+        if divides {
+            divisions += division::at_once(source, definition, &mut edits);
+        }
     }
-    (!copied.is_empty()).then(|| edits.apply(source.text))
+    if divisions > 0 {
+        division::declare(source, &mut edits);
+    }
+    (copies + divisions > 0).then(|| edits.apply(source.text))
 }
 
 /// Returns the text with all that is made better in it, and the findings in it as it was.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use ::ptx::{Access as Accessed, Instruction, Linkage, Reg, Space, Span, Symbol};
 
 use super::access::Access;
+use super::division;
 use super::edit::{Edits, position};
 use super::globals::Globals;
 use super::source::{Definition, Source};
@@ -15,17 +16,17 @@ const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
 const CONSTANT: &str = "__constant__";
 
-/// The function that ptx-std defines because the compiler may call it, and LLVM keeps though nothing does.
-const LIBRARY_CALL: &str = "memcmp";
+/// The functions that ptx-std defines because the compiler may call them, or this crate, and LLVM keeps though nothing does.
+const LIBRARY_CALLS: [&str; 2] = ["memcmp", division::FUNCTION];
 
 /// The dynamic part of shared memory begins after the static one, and is aligned for what the
 /// widest copies of the hardware ask for.
 const DECLARE_DYNAMIC_SHARED: &str = "\n.extern .shared .align 128 .b8 __dynamic_shared[];";
 
-/// Whether the function is there for the compiler to call, and nothing calls it.
+/// Whether the function is there to be called, and nothing calls it.
 fn is_unused_library_call(source: &Source<'_>, definition: Definition<'_>) -> bool {
     let symbol = Symbol::Function(definition.spans.function);
-    definition.function.name == LIBRARY_CALL && !source.named().contains(&symbol)
+    LIBRARY_CALLS.contains(&definition.function.name.as_str()) && !source.named().contains(&symbol)
 }
 
 /// Declares the shared memory that the functions name.

@@ -2,7 +2,7 @@
 
 use ::ptx::Module;
 
-use super::super::{Arguments, Options, Sources, process};
+use super::super::{Options, Passes, Sources, process};
 use super::{Finding, Level, Levels, Lint};
 
 pub(crate) const HEAD: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
@@ -62,7 +62,7 @@ pub(super) fn options(level: impl Fn(Lint) -> Level) -> Options {
         },
         levels,
         compiler: (1, 96),
-        arguments: Arguments::InPlace,
+        passes: Passes::default(),
     }
 }
 

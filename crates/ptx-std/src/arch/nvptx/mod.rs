@@ -5,6 +5,7 @@
 
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
+mod division;
 pub(crate) mod float;
 pub(crate) mod intrinsics;
 mod memory;
