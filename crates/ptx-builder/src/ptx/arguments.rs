@@ -50,7 +50,7 @@ impl Copied {
             return None;
         }
         let symbol = frame::frame_symbol(body)?;
-        let addresses = Addresses::of(body, symbol)?;
+        let addresses = Addresses::of(body, symbol);
         let mut copied = Copied {
             frame: symbol,
             parameter: 0,
@@ -150,7 +150,7 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn of(body: &Body, frame: Symbol) -> Option<Self> {
+    fn of(body: &Body, frame: Symbol) -> Self {
         let mut addresses = Addresses {
             frame,
             registers: HashMap::new(),
@@ -173,7 +173,7 @@ impl Addresses {
                 }
             }
         }
-        Some(addresses)
+        addresses
     }
 
     /// Returns the offset of the address in the frame that an operation makes, if it makes one.
@@ -235,8 +235,7 @@ impl Addresses {
             Operation::St(store) if is_plain_store(store) && read == 1 => {
                 Some(Role::Store(self.exact(&store.address)?))
             }
-            Operation::Setp(_) => (read == 2).then_some(Role::Arithmetic),
-            Operation::Selp(_) => (read == 2).then_some(Role::Arithmetic),
+            Operation::Setp(_) | Operation::Selp(_) => (read == 2).then_some(Role::Arithmetic),
             _ => (makes && read == 1).then_some(Role::Arithmetic),
         }
     }

@@ -4,6 +4,7 @@ mod atomics;
 mod floats;
 mod hopper_examples;
 mod others;
+mod passes;
 
 use std::collections::BTreeMap;
 use std::fs;
