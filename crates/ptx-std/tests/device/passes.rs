@@ -38,6 +38,17 @@ pub fn weigh(mut y: Output<f32>, first: u32, weights: [f32; 25]) {
         *y = weights[at] + 2.0 * weights[at + 1];
     }
 }
+
+/// Elements of several outputs side by side.
+#[kernel(allow(panic_in_loop))]
+pub fn spread(x: &[f32], mut a: Output<f32>, mut b: Output<f32>, mut c: Output<f32>) {
+    for (((i, a), (_, b)), (_, c)) in a.own().zip(b.own()).zip(c.own()) {
+        let x = x[i];
+        *a = x;
+        *b = 2.0 * x;
+        *c = 3.0 * x;
+    }
+}
 ";
 
 /// With the passes, and without.
@@ -58,6 +69,7 @@ fn build(passes: bool) -> String {
         .fma_contraction(false)
         .wide_division(passes)
         .arguments_in_place(passes)
+        .sink_common_instructions(!passes)
         .lint(Lint::LocalMemory, local)
         .target_dir(package.join("../../target/ptx"))
         .build()
@@ -94,6 +106,17 @@ fn run<T: bytemuck::Pod>(ptx: &str, name: &str, slices: &[&[T]], rest: &[u8]) ->
     let len = slices.last().map_or(0, |slice| slice.len());
     // SAFETY: allocated above with as many, and nothing runs.
     unsafe { std::slice::from_raw_parts(last, len) }.to_vec()
+}
+
+/// Whether the kernel has a stack, with the passes and without.
+fn have_frames(kernel: &str) -> [bool; 2] {
+    BUILT.each_ref().map(|ptx| {
+        let (_, body) = ptx
+            .split_once(&format!(".entry {kernel}("))
+            .expect("the kernel");
+        let (body, _) = body.split_once("\n}").expect("its end");
+        body.contains("__local_depot")
+    })
 }
 
 /// Numbers at which something carries, is normalized, or comes out as 0: each with each.
@@ -176,6 +199,20 @@ fn an_array_by_value_is_read_where_it_lies() {
     for ptx in &*BUILT {
         assert_eq!(run(ptx, "weigh", &[&[0.0_f32; 100]], &rest), expected);
     }
-    let copies = BUILT.each_ref().map(|ptx| ptx.contains("__local_depot"));
-    assert_eq!(copies, [false, true]);
+    assert_eq!(have_frames("weigh"), [false, true]);
+}
+
+#[test]
+fn outputs_side_by_side_take_no_stack() {
+    let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
+    for ptx in &*BUILT {
+        let results = run(
+            ptx,
+            "spread",
+            &[&x, &[0.0; 100], &[0.0; 100], &[0.0; 100]],
+            &[],
+        );
+        assert_eq!(results, x.iter().map(|x| 3.0 * x).collect::<Vec<f32>>());
+    }
+    assert_eq!(have_frames("spread"), [false, true]);
 }
