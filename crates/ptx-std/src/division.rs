@@ -131,8 +131,8 @@ fn reciprocal(divisor: u64) -> u64 {
     let half = (divisor >> 1) + odd;
     // 11, 21, 34 and 65 bits.
     let first = u64::from(0x7_FD00 / (divisor >> 55) as u32);
-    let second = (first << 11) - (first * first * upper >> 40) - 1;
-    let third = (second << 13) + (second * ((1 << 60) - second * upper) >> 47);
+    let second = (first << 11) - ((first * first * upper) >> 40) - 1;
+    let third = (second << 13) + ((second * ((1 << 60) - second * upper)) >> 47);
     let error = ((third >> 1) & odd.wrapping_neg()).wrapping_sub(third.wrapping_mul(half));
     let fourth = (third << 31).wrapping_add(high(third, error) >> 1);
     let [_, excess] = words(u128::from(fourth) * u128::from(divisor) + u128::from(divisor));
