@@ -2,6 +2,12 @@
 //! language's own 128-bit arithmetic. `examples/benches/plain` measures each beside nvcc's twin. Checks stay in loops on
 //! purpose: that is how kernels come.
 
+#![allow(
+    clippy::too_many_arguments,
+    clippy::chunks_exact_to_as_chunks,
+    reason = "kernels as they come"
+)]
+
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
 
