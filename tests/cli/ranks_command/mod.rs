@@ -90,6 +90,24 @@ fn what_is_measured_is_predicted_from_fewer_devices() {
     }
 }
 
+/// A run with checkpoints is one of all devices.
+#[test]
+fn where_too_few_devices_were_measured_it_is_said_that_nothing_is_predicted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let words = "power --devices cpu:0,cpu:1,cpu:2 --dim 40 --dominance 0.4 --checkpoint steps --predict-from 2 --format csv";
+    let output = command(words).current_dir(folder.path()).output();
+    let output = output.expect("it starts");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains(
+            "nothing is predicted: --predict-from 2, and nothing was measured on so few devices"
+        ),
+        "{said}"
+    );
+    let rows = rows(&output);
+    assert!(rows.iter().all(|row| row["kind"] == "measured"));
+}
+
 #[test]
 fn a_weak_scaling_grows_with_the_devices() {
     let both = [

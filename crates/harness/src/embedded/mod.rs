@@ -12,6 +12,7 @@ pub(crate) mod clusters;
 mod distributed;
 mod elementwise;
 pub(crate) mod exchange;
+pub(crate) mod far_chase;
 mod gemv;
 pub(crate) mod latency;
 mod matmul;

@@ -18,7 +18,6 @@ mod store;
 mod topology;
 
 pub use error::{LinkError, LinksFileError};
-pub(crate) use latency::chased;
 pub use plan::LinkPlan;
 pub use row::{LinkQuantity, LinkRow};
 pub use store::{LinkRoof, load_links};

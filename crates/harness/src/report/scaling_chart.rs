@@ -151,7 +151,7 @@ impl ScalingChart<'_> {
         let begin = match measured.first() {
             _ if exchange == ALONE => Joined::Not,
             Some((row, _)) if row.devices == 1 => Joined::Marks,
-            _ => self.from_one(),
+            _ => self.begin_at_one(),
         };
         let place = |from: Option<usize>| {
             let mut until = measured.iter().rev();
@@ -178,7 +178,7 @@ impl ScalingChart<'_> {
     }
 
     /// From the mark of one device on.
-    fn from_one(&self) -> Joined {
+    fn begin_at_one(&self) -> Joined {
         let one = self.marked().find(|it| it.0.exchange == ALONE);
         one.map_or(Joined::Marks, |(row, speedup)| {
             Joined::From((row.devices as f64, speedup))

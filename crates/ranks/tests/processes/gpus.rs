@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         two("threads::collectives_are_those_of_the_host", |_| {
             against_the_host(&all()?)
         }),
-        two("threads::every_type_is_summed", |_| types(&all()?)),
+        two("threads::every_type_is_summed", types),
         two("graphs::collectives_are_replayed", in_a_graph),
         two("threads::sums_are_the_same_each_time", same_bits),
         two("threads::a_rank_that_fails_is_lost", failing),

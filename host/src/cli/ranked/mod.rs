@@ -158,8 +158,7 @@ fn measure<S: Study>(
     let study = study(&devices[0])?;
     let counts = arguments.counts(&study, world.as_ref(), &devices, &rows.console)?;
     let growth = arguments.scaling.unwrap_or(Growth::Strong);
-    let predict_from = arguments.predict_from.unwrap_or(usize::MAX);
-    let run = Run::new(study, growth, counts, &mut rows).predicting_from(predict_from);
+    let run = Run::new(study, growth, counts, &mut rows).predicting_from(arguments.predict_from);
     let ended = match &world {
         None => run.in_threads(places, &devices),
         Some(world) => run.in_process(places, world, &devices),

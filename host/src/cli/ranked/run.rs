@@ -29,8 +29,8 @@ pub(super) struct Run<'a, S> {
     growth: Growth,
     /// The numbers of devices, and how each exchanges.
     counts: Vec<(usize, Vec<Exchange>)>,
-    /// The most devices whose times predictions are made from.
-    predict_from: usize,
+    /// The most devices whose times predictions are made from, if that is asked for.
+    predict_from: Option<usize>,
     rows: Shared<'a>,
     /// On several devices.
     measured: Mutex<Vec<(Exchange, DevicesRow)>>,
@@ -55,15 +55,15 @@ impl<'a, S: Study> Run<'a, S> {
             study,
             growth,
             counts,
-            predict_from: usize::MAX,
+            predict_from: None,
             rows: Mutex::new(rows),
             measured: Mutex::default(),
             lacking: Mutex::default(),
         }
     }
 
-    /// With predictions from the times of at most so many devices.
-    pub(super) fn predicting_from(self, most: usize) -> Self {
+    /// With predictions from the times of at most so many devices, if a number is given.
+    pub(super) fn predicting_from(self, most: Option<usize>) -> Self {
         Run {
             predict_from: most,
             ..self
@@ -190,14 +190,22 @@ impl<'a, S: Study> Run<'a, S> {
             return Ok(());
         };
         let measured = locked(&self.measured);
+        if let Some(most) = self.predict_from
+            && !measured.iter().any(|it| (2..=most).contains(&it.1.devices))
+        {
+            let why = format!(
+                "nothing is predicted: --predict-from {most}, and nothing was measured on so few devices, one aside"
+            );
+            locked(&self.rows).console.warn(&why);
+        }
         let exchanges = self.counts.iter().flat_map(|(_, exchanges)| exchanges);
         for exchange in each_once(exchanges.copied().collect()) {
             let of_exchange = measured.iter().filter(|it| it.0 == exchange);
             let rows: Vec<&DevicesRow> = of_exchange.map(|it| &it.1).collect();
             for count in predicted(&rows) {
-                let fewer =
-                    |it: &&&DevicesRow| it.devices < count && it.devices <= self.predict_from;
-                let fewer: Vec<&DevicesRow> = rows.iter().filter(fewer).copied().collect();
+                let most = self.predict_from.unwrap_or(usize::MAX).min(count - 1);
+                let fewer = rows.iter().filter(|it| it.devices <= most);
+                let fewer: Vec<&DevicesRow> = fewer.copied().collect();
                 let Some(last) = fewer.last().filter(|it| it.devices > 1) else {
                     continue;
                 };
@@ -214,7 +222,7 @@ impl<'a, S: Study> Run<'a, S> {
         Ok(())
     }
 
-    /// What rows were measured to take. Where none is of one device, as in a run with checkpoints, the study as it is without an exchange
+    /// Returns the times of rows, and of one device. Where no row is of that, as in a run with checkpoints, the study as it is without an exchange
     /// stands for it; other kernels do that, and of a problem that grows they say nothing.
     fn times(&self, rows: &[&DevicesRow], alone_us: f64) -> Vec<Measured> {
         let has_one = rows.iter().any(|row| row.devices == 1);

@@ -4,14 +4,17 @@ use std::fmt;
 
 use super::{DevicesRow, Exchange, Kind};
 use crate::driver::{Device, Stream};
-use crate::links::{LinkPlan, chased};
+use crate::embedded::far_chase::FarChase;
 use crate::measure::{Interval, Summary};
 use crate::study::StudyError;
 
 /// Bytes of a copy that shows what a link carries: on an emulated device little, as its copies are the host's.
 const COPIED: usize = 256 << 20;
 const COPIED_EMULATED: usize = 1 << 20;
-/// Copies that are timed.
+/// Loads of a chase that shows how long one takes.
+const LOADS: u32 = 20_000;
+const LOADS_EMULATED: u32 = 500;
+/// Copies, and chases, that are timed.
 const COPIES: usize = 9;
 
 /// The quantity that grows with the number of devices.
@@ -97,8 +100,11 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
 
 /// Microseconds of a load from another device's memory.
 fn hop_us(there: &Device, reader: &Device, stream: &Stream<'_>) -> Result<f64, StudyError> {
-    let plan = LinkPlan::of(reader);
-    let chased = chased(there, reader, stream, (plan.loads, plan.rounds))?;
+    let loads = match reader.properties().is_emulated() {
+        true => LOADS_EMULATED,
+        false => LOADS,
+    };
+    let chased = FarChase::run((there, reader), stream, (loads, COPIES as u32))?;
     let [came, expected] = [chased.came, chased.expected].map(|it| it as f64);
     StudyError::check("the end of a chase over the link", came, expected, 0.0)?;
     Ok(Summary::of(&chased.samples).map_or(0.0, |it| 1e6 * it.median))
