@@ -2,7 +2,7 @@
 # Gives mutants to all that reads what others wrote, under AddressSanitizer, and runs random programs on the engine:
 #
 #   scripts/fuzz.sh [COUNT] [SEED]   COUNT mutants of PTX modules, a tenth of it of each kind of file [100000, from seed 0]
-#   scripts/fuzz.sh --ci             what .ci/run repeats: PTX modules alone, for at most 60 s beside the build
+#   scripts/fuzz.sh --ci             what .ci/run repeats: PTX modules, calls and programs, for at most 75 s beside the build
 #   scripts/fuzz.sh --build          builds, and prints the program's path
 #
 # The log of each run names seeds: docs/fuzzing.md.
@@ -28,12 +28,14 @@ case "${1:-}" in
     ;;
 --ci)
     "$program" modules --count 20000 --time 40 --log "$log" "${corpus[@]}" || { cat "$log"; exit 1; }
+    "$program" calls --count 5000 --time 15 --log "$log" || { cat "$log"; exit 1; }
     "$program" programs --devices cpu --count 5000 --time 20 --log "$log" || { cat "$log"; exit 1; }
     ;;
 *)
     count=${1:-100000} seed=${2:-0} status=0
     run() { "$program" "$@" --seed "$seed" --log "$target/fuzz-$1.log" || status=1; }
     run modules --count "$count" "${corpus[@]}"
+    run calls --count $((count / 10))
     run rows --count $((count / 10)) --corpus crates/tools/fuzz/corpus
     run launch-files --count $((count / 10))
     run frames --count $((count / 10))

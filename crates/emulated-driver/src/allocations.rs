@@ -101,6 +101,11 @@ pub(crate) fn lend(context: &Context, bytes: usize, (kind, flags): (Kind, u32)) 
     if bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }
+    // The system lends more than it has, and ends the process that uses it. To ask takes longer than to allocate little.
+    const LARGE: usize = 64 << 20;
+    if bytes >= LARGE && bytes as u64 > memory::free_bytes() {
+        return Err(Status::OUT_OF_MEMORY);
+    }
     let layout = layout(bytes)?;
     // SAFETY: the layout has bytes.
     let start = unsafe { alloc_zeroed(layout) }.expose_provenance() as u64;
@@ -155,10 +160,12 @@ pub(crate) fn register(context: &Context, (start, bytes): (u64, u64), flags: u32
     let last = last
         .filter(|_| start != 0 && bytes > 0)
         .ok_or(Status::INVALID_VALUE)?;
-    if [start, last]
-        .into_iter()
-        .any(|it| device::space().find(it).is_some())
-    {
+    let is_known = |it: u64| device::space().find(it).is_some();
+    let is_within = || {
+        let all = lock(&ALL);
+        all.keys().any(|it| (start..=last).contains(it))
+    };
+    if is_known(start) || is_known(last) || is_within() {
         return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
     }
     // SAFETY: the program keeps the memory until it unregisters it, by the contract of `cuMemHostRegister`.

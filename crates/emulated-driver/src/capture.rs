@@ -31,7 +31,7 @@ pub(crate) fn add(stream: &Stream, work: Work) -> Result<(), Work> {
     let Some(capturing) = &mut *capturing else {
         return Err(work);
     };
-    let node = capturing.graph.add(work, capturing.last.clone());
+    let node = capturing.graph.add(work.of_node(), capturing.last.clone());
     capturing.last = vec![node];
     Ok(())
 }

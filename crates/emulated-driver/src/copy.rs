@@ -77,6 +77,9 @@ impl Copy {
 
     /// Goes through its rows: where each goes, and where it is from.
     fn each_row(&self, mut row: impl FnMut(u64, u64) -> Answer) -> Answer {
+        if self.width == 0 {
+            return Ok(());
+        }
         for z in 0..self.depth {
             for y in 0..self.height {
                 let both = self.to.row(y, z).zip(self.from.row(y, z));
@@ -220,6 +223,10 @@ impl Side3 {
             (pitch, _) if pitch < copy.width => return Err(Status::INVALID_VALUE),
             (pitch, _) => pitch,
         } as u64;
+        // Rows that lie in each other could be any number.
+        if copy.depth > 1 && (self.height < copy.height || (pitch as usize) < copy.width) {
+            return Err(Status::INVALID_VALUE);
+        }
         let plane = pitch
             .checked_mul(self.height as u64)
             .ok_or(Status::INVALID_VALUE)?;

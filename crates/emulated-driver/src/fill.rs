@@ -50,6 +50,9 @@ impl Fill {
 
     fn each_row(&self, mut row: impl FnMut(u64, u64) -> Answer) -> Answer {
         let bytes = self.bytes().ok_or(Status::INVALID_VALUE)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         for y in 0..self.height {
             let offset = y.checked_mul(self.pitch);
             let start = offset.and_then(|it| self.to.checked_add(it));

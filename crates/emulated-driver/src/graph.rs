@@ -24,9 +24,43 @@ pub(crate) struct Graph {
     handle: OnceLock<Handle>,
 }
 
-/// A graph as it was when it was instantiated.
+/// A graph as it was when it was instantiated, or added to another: none holds itself.
 pub(crate) struct Executable {
     nodes: Mutex<Vec<Step>>,
+    extent: Extent,
+}
+
+/// How large a graph is with those within it.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    nodes: usize,
+    depth: usize,
+}
+
+impl Extent {
+    pub(crate) const NOTHING: Extent = Extent { nodes: 0, depth: 0 };
+    /// A graph that is twice in another, which is twice in a third, soon has no end; and each takes a part of the stack.
+    const MOST: Extent = Extent {
+        nodes: 1 << 20,
+        depth: 64,
+    };
+
+    /// Returns the extent of a graph of these steps.
+    ///
+    /// # Errors
+    /// It is larger than a graph may be.
+    fn of(steps: &[Step]) -> Answer<Extent> {
+        let mut all = Extent::NOTHING;
+        for step in steps {
+            let within = step.work.extent();
+            all.nodes = all.nodes.saturating_add(1 + within.nodes);
+            all.depth = all.depth.max(1 + within.depth);
+        }
+        match all.nodes <= Extent::MOST.nodes && all.depth <= Extent::MOST.depth {
+            true => Ok(all),
+            false => Err(Status::INVALID_VALUE),
+        }
+    }
 }
 
 /// A node of an executable graph.
@@ -106,24 +140,32 @@ impl Graph {
         Ok(steps)
     }
 
-    /// Does all that it has, as a node of another graph.
-    pub(crate) fn run(&self, lane: &Lane) -> Answer {
-        run(&self.steps()?, lane)
-    }
-
     /// Returns its executable form.
+    ///
+    /// # Errors
+    /// Some nodes come after each other, or there are more than a graph may have.
     pub(crate) fn instantiate(&self) -> Answer<Executable> {
+        let steps = self.steps()?;
         Ok(Executable {
-            nodes: Mutex::new(self.steps()?),
+            extent: Extent::of(&steps)?,
+            nodes: Mutex::new(steps),
         })
     }
 
-    /// Forgets its nodes, which others may hold.
+    /// Forgets its nodes, which others may hold, and their edges, which may go around in circles.
     pub(crate) fn end(&self) {
         let nodes = std::mem::take(&mut *lock(&self.nodes));
         for node in nodes {
             let _ = crate::handles::end::<Node>(node.handle);
+            let after = std::mem::take(&mut *lock(&node.after));
+            drop(after);
         }
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -131,6 +173,18 @@ impl Executable {
     pub(crate) fn run(&self, lane: &Lane) -> Answer {
         let steps = lock(&self.nodes).clone();
         run(&steps, lane)
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Returns it as it is now, for a graph that it becomes a node of.
+    pub(crate) fn as_now(&self) -> Executable {
+        Executable {
+            nodes: Mutex::new(lock(&self.nodes).clone()),
+            extent: self.extent,
+        }
     }
 
     /// Sets what a node does.

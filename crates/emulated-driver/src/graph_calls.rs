@@ -201,7 +201,8 @@ pub(crate) mod calls {
         }
         fn cuGraphAddChildGraphNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, child: Handle) {
             if child == graph { return Err(Status::INVALID_VALUE) }
-            add(to, graph, (after, count), look(child).map(Work::Graph))
+            let child = look::<Graph>(child)?.instantiate();
+            add(to, graph, (after, count), child.map(|it| Work::Executable(Arc::new(it))))
         }
         fn cuGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, event: Handle) {
             add(to, graph, (after, count), look::<Event>(event).map(Work::Record))

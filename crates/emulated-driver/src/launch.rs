@@ -9,6 +9,7 @@ use crate::context::current;
 use crate::counts;
 use crate::findings::{found, launched, say};
 use crate::function::{Function, REGISTERS};
+use crate::launch_calls::product;
 use crate::order::{self, Lane};
 use crate::parameters::name_buffers;
 use crate::repeat;
@@ -60,7 +61,7 @@ impl Launch {
             return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
         const PORTABLE: u32 = 8;
-        match self.cluster.iter().product::<u32>() {
+        match product(self.cluster) {
             blocks if blocks > PORTABLE && !self.function.allows_large_clusters() => {
                 Err(Status::INVALID_CLUSTER_SIZE)
             }
@@ -69,16 +70,15 @@ impl Launch {
     }
 
     fn blocks(&self) -> u64 {
-        self.shape.grid.iter().map(|&it| u64::from(it)).product()
+        let extents = self.shape.grid.map(u64::from);
+        extents
+            .into_iter()
+            .fold(1, |all: u64, it| all.saturating_mul(it))
     }
 
     /// Blocks that the device holds at once.
     fn resident_blocks(&self, kernel: &Kernel) -> u32 {
-        let threads = self
-            .shape
-            .block
-            .iter()
-            .fold(1, |all: u32, &it| all.saturating_mul(it));
+        let threads = product(self.shape.block);
         let each = blocks_of_multiprocessor(kernel, threads, self.shape.dynamic_shared);
         each * settings().multiprocessors
     }

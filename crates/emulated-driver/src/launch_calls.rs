@@ -43,6 +43,18 @@ impl Together {
         cluster: [1; 3],
         is_cooperative: false,
     };
+
+    /// Blocks of a cluster.
+    pub(crate) fn blocks_per_cluster(&self) -> u32 {
+        product(self.cluster)
+    }
+}
+
+/// Returns how many threads or blocks three extents have; what is too many stays so.
+pub(crate) fn product(extents: [u32; 3]) -> u32 {
+    extents
+        .into_iter()
+        .fold(1, |all: u32, it| all.saturating_mul(it))
 }
 
 /// `CUlaunchAttributeID`: those that change what a launch does here. Policies, priorities and domains change the speed

@@ -21,7 +21,7 @@ pub(crate) fn merged(modules: &[String]) -> String {
             all.push_str(&with_files(&line, files, &mut most));
             all.push('\n');
         }
-        files += most;
+        files = files.saturating_add(most);
     }
     all
 }
@@ -37,7 +37,11 @@ fn with_files(line: &str, by: u64, most: &mut u64) -> String {
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
         if let Ok(file) = number[..digits].parse::<u64>() {
             *most = file.max(*most);
-            text = format!("{before}{directive} {}{}", file + by, &number[digits..]);
+            text = format!(
+                "{before}{directive} {}{}",
+                file.saturating_add(by),
+                &number[digits..]
+            );
         }
     }
     text

@@ -69,7 +69,7 @@ fn shared_of_each(function: Handle, blocks: i32) -> Answer<usize> {
 pub(crate) mod calls {
     use super::*;
     use crate::arguments::{In, Out};
-    use crate::launch_calls::Config;
+    use crate::launch_calls::{Config, product};
 
     /// Writes the best grid and block.
     fn put_best(grid: Out<i32>, block: Out<i32>, best: (i32, i32)) -> Answer {
@@ -100,10 +100,9 @@ pub(crate) mod calls {
         }
         fn cuOccupancyMaxActiveClusters(to: Out<i32>, function: Handle, config: In<Config>) {
             let config = config.get()?;
-            let threads = config.block.iter().fold(1u32, |all, &it| all.saturating_mul(it));
-            let each = blocks(function, threads as i32, config.shared as usize)?;
-            let cluster = config.together()?.cluster.iter().product::<u32>().max(1);
-            to.put(each * settings().multiprocessors as i32 / cluster as i32)
+            let each = blocks(function, product(config.block) as i32, config.shared as usize)?;
+            let all = each.unsigned_abs() * settings().multiprocessors;
+            to.put((all / config.together()?.blocks_per_cluster()) as i32)
         }
         fn cuOccupancyMaxPotentialClusterSize(to: Out<i32>, function: Handle, _config: In<Config>) {
             let function = look::<Function>(function)?;

@@ -7,7 +7,7 @@ use crate::capture;
 use crate::copy::Copy;
 use crate::event::Event;
 use crate::fill::Fill;
-use crate::graph::{Executable, Graph};
+use crate::graph::{Executable, Extent};
 use crate::handles::Handle;
 use crate::launch::Launch;
 use crate::order::Lane;
@@ -34,7 +34,7 @@ pub(crate) enum Work {
         stream: Handle,
         data: usize,
     },
-    Graph(Arc<Graph>),
+    /// A graph that is executed; as a node of another one it is nobody else's.
     Executable(Arc<Executable>),
     Record(Arc<Event>),
     Nothing,
@@ -61,13 +61,28 @@ impl Work {
                 unsafe { function(stream, 0, data as *mut c_void) };
                 Ok(())
             }
-            Work::Graph(graph) => graph.run(lane),
             Work::Executable(executable) => executable.run(lane),
             Work::Record(event) => {
                 event.set(crate::event::Place::now(lane));
                 Ok(())
             }
             Work::Nothing => Ok(()),
+        }
+    }
+
+    /// How large the graph is that it executes.
+    pub(crate) fn extent(&self) -> Extent {
+        match self {
+            Work::Executable(executable) => executable.extent(),
+            _ => Extent::NOTHING,
+        }
+    }
+
+    /// Returns it as a node of a graph does it, whatever its handles stand for later.
+    pub(crate) fn of_node(self) -> Work {
+        match self {
+            Work::Executable(executable) => Work::Executable(Arc::new(executable.as_now())),
+            other => other,
         }
     }
 
@@ -78,7 +93,7 @@ impl Work {
             Work::Copy(_) => 1,
             Work::Fill(_) => 2,
             Work::Host { .. } | Work::Callback { .. } => 3,
-            Work::Graph(_) | Work::Executable(_) => 4,
+            Work::Executable(_) => 4,
             Work::Nothing => 5,
             Work::Record(_) => 7,
         }

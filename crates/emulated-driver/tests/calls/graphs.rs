@@ -92,3 +92,44 @@ fn nodes_that_no_edge_orders_race() {
     assert_eq!(host_words(memory, 64), [4; 64]);
     assert_eq!(run(false), ILLEGAL_ADDRESS);
 }
+
+/// A graph is added to another as it is then, so that none holds itself.
+#[test]
+fn graphs_that_are_added_to_each_other_end() {
+    let _context = Context::new();
+    let [one, two] = [0; 2].map(|_| made("cuGraphCreate", &[0]));
+    for (graph, child) in [(one, two), (two, one), (one, two)] {
+        made("cuGraphAddChildGraphNode", &[graph, 0, 0, child]);
+    }
+    let executable = made("cuGraphInstantiateWithFlags", &[one, 0]);
+    let stream = made("cuStreamCreate", &[1]);
+    ok("cuGraphLaunch", &[executable, stream]);
+    // A launch that is captured is that of the graph as it is then, too.
+    let capture = |executable: u64| {
+        ok("cuStreamBeginCapture_v2", &[stream, 0]);
+        ok("cuGraphLaunch", &[executable, stream]);
+        ok("cuGraphLaunch", &[executable, stream]);
+        let mut graph = 0u64;
+        ok("cuStreamEndCapture", &[stream, &raw mut graph as u64]);
+        graph
+    };
+    let captured = capture(executable);
+    let outer = made("cuGraphInstantiateWithFlags", &[captured, 0]);
+    ok("cuGraphExecUpdate_v2", &[outer, capture(outer), 0]);
+    ok("cuGraphLaunch", &[outer, stream]);
+    // Twice in the next, which is twice in the next: that soon has no end.
+    let mut graph = captured;
+    let refused = (0..80).find_map(|_| {
+        let outer = made("cuGraphCreate", &[0]);
+        let mut node = 0u64;
+        let answers = [0; 2].map(|_| {
+            call(
+                "cuGraphAddChildGraphNode",
+                &[&raw mut node as u64, outer, 0, 0, graph],
+            )
+        });
+        graph = outer;
+        answers.into_iter().find(|it| *it != 0)
+    });
+    assert_eq!(refused, Some(INVALID_VALUE));
+}

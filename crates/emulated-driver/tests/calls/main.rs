@@ -3,6 +3,5 @@
 mod client;
 mod findings;
 mod graphs;
-mod random;
 mod refused;
 mod work;

@@ -146,3 +146,131 @@ fn what_is_not_known_is_refused_and_what_is_not_emulated_says_so() {
     assert_ne!(function, 0);
     assert_eq!(result, 0);
 }
+
+/// `CUDA_MEMSET_NODE_PARAMS`
+#[repr(C)]
+struct Fill {
+    to: u64,
+    pitch: u64,
+    value: u32,
+    element: u32,
+    width: u64,
+    height: u64,
+}
+
+/// Rows without bytes, or in the same place, could be any number.
+#[test]
+fn rows_without_end_are_refused_or_nothing() {
+    let _context = Context::new();
+    let memory = device_words(&[1; 64]);
+    let graph = made("cuGraphCreate", &[0]);
+    let fill = Fill {
+        to: memory,
+        pitch: 0,
+        value: 7,
+        element: 4,
+        width: 0,
+        height: 1 << 60,
+    };
+    made(
+        "cuGraphAddMemsetNode",
+        &[graph, 0, 0, &raw const fill as u64, 0],
+    );
+    // Kind, host, device, array, reserved, pitch and height of a side of `CUDA_MEMCPY3D` stand behind x, y, z and a level.
+    let side = [0, 0, 0, 0, 2, 0, memory, 0, 0, 0, 0];
+    let copy = |width: u64, height: u64, depth: u64| -> Vec<u64> {
+        [&side[..], &side[..], &[width, height, depth]].concat()
+    };
+    let rows_of_nothing = copy(0, 1 << 60, 1);
+    made(
+        "cuGraphAddMemcpyNode",
+        &[graph, 0, 0, rows_of_nothing.as_ptr() as u64, 0],
+    );
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    ok("cuGraphLaunch", &[executable, 0]);
+    assert_eq!(host_words(memory, 64), [1; 64]);
+    let in_one_place = copy(4, 1, 1 << 60);
+    assert_eq!(
+        call("cuMemcpy3D_v2", &[in_one_place.as_ptr() as u64]),
+        INVALID_VALUE
+    );
+}
+
+/// `CUlaunchConfig` with one attribute, of clusters.
+#[test]
+fn extents_whose_product_is_too_large_are_refused() {
+    let context = Context::new();
+    let add = context.function("add");
+    let most = u32::MAX;
+    let cluster = [
+        4, 0, most, most, most, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0u32,
+    ];
+    let grid = [1, 1, 1, 64, 1, 1, 0, 0u32];
+    let mut config: Vec<u64> = grid
+        .chunks(2)
+        .map(|it| u64::from(it[0]) | u64::from(it[1]) << 32)
+        .collect();
+    config.extend([0, cluster.as_ptr() as u64, 1]);
+    let memory = device_words(&[1; 64]);
+    let count = 64u32;
+    let addresses = [
+        &raw const count as u64,
+        &raw const memory as u64,
+        &raw const memory as u64,
+    ];
+    const INVALID_CLUSTER_SIZE: u32 = 912;
+    assert_eq!(
+        call(
+            "cuLaunchKernelEx",
+            &[config.as_ptr() as u64, add, addresses.as_ptr() as u64, 0]
+        ),
+        INVALID_CLUSTER_SIZE
+    );
+    let clusters = made(
+        "cuOccupancyMaxActiveClusters",
+        &[add, config.as_ptr() as u64],
+    );
+    assert_eq!(clusters, 0);
+    let most = u64::from(most);
+    let cooperative = [
+        add,
+        most,
+        most,
+        most,
+        64,
+        1,
+        1,
+        0,
+        0,
+        addresses.as_ptr() as u64,
+    ];
+    const TOO_LARGE: u32 = 720;
+    assert_eq!(call("cuLaunchCooperativeKernel", &cooperative), TOO_LARGE);
+}
+
+/// The system lends more memory than it has, and kernels know each byte once.
+#[test]
+fn host_memory_that_is_not_there_or_known_already_is_refused() {
+    let _context = Context::new();
+    let mut place = 0u64;
+    const OUT_OF_MEMORY: u32 = 2;
+    assert_eq!(
+        call("cuMemHostAlloc", &[&raw mut place as u64, 1 << 44, 0]),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(
+        call("cuMemAllocManaged", &[&raw mut place as u64, 1 << 44, 1]),
+        OUT_OF_MEMORY
+    );
+    let words = [0u64; 64];
+    let start = words.as_ptr() as u64;
+    ok("cuMemHostRegister_v2", &[start + 128, 64, 0]);
+    const ALREADY_REGISTERED: u32 = 712;
+    assert_eq!(
+        call("cuMemHostRegister_v2", &[start, 512, 0]),
+        ALREADY_REGISTERED
+    );
+    ok("cuMemHostUnregister", &[start + 128]);
+    ok("cuMemHostRegister_v2", &[start, 512, 0]);
+    ok("cuMemHostUnregister", &[start]);
+}

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::seeds;
+use crate::targets::ENVIRONMENT;
 
 /// The option that makes a process a child. Its value names the child's seeds.
 pub const CHILD: &str = "--child";
@@ -173,6 +174,7 @@ impl Shared<'_> {
                 ("CUDA_CACHE_DISABLE", "1"),
                 ("CUDA_MODULE_LOADING", "EAGER"),
             ])
+            .envs(ENVIRONMENT)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(File::create(errors)?)

@@ -19,7 +19,8 @@ Usage: ridgepoint-fuzz programs [OPTIONS]   Run random PTX programs on several d
        ridgepoint-fuzz show [OPTIONS]       Print the module of a seed's program, or of as many as --count says
        ridgepoint-fuzz mutant [OPTIONS]     Print the mutant of a seed that `modules` runs
        ridgepoint-fuzz replay FILE..        Load and launch PTX files in this process
-       ridgepoint-fuzz TARGET [OPTIONS]     Give mutants to a reader: modules (PTX, which is launched), rows, launch-files, frames
+       ridgepoint-fuzz TARGET [OPTIONS]     Give mutants to a reader: modules (PTX, which is launched), rows, launch-files, frames;
+                                            calls: sequences of calls of the emulated driver
 
 Options:
   --seed N           First seed [default: 0]

@@ -132,6 +132,19 @@ fn wrong_words_are_refused() {
     }
 }
 
+/// Stale handles, null pointers and wrong sizes are errors, and nothing is left behind.
+#[test]
+fn no_sequence_of_calls_ends_the_process_or_leaves_memory_behind() {
+    let output = fuzz(&["calls", "--count", "200", "--jobs", "2"]);
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("200 mutants, 0 panics, 0 ended"), "{said}");
+    assert!(
+        said.contains("200 sequences of calls that left nothing behind"),
+        "{said}"
+    );
+}
+
 /// Readers of files have no open faults.
 #[cfg(feature = "files")]
 #[test]

@@ -1,5 +1,6 @@
 //! Targets that mutants are given to.
 
+mod calls;
 #[cfg(feature = "files")]
 mod frames;
 #[cfg(feature = "files")]
@@ -15,6 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::{io, panic, process};
 
+pub(crate) use calls::ENVIRONMENT;
 pub use modules::{Modules, replay};
 
 use crate::report;
@@ -31,6 +33,7 @@ pub trait Target {
 /// The names of all targets that this program has.
 pub const NAMES: &[&str] = &[
     "modules",
+    "calls",
     #[cfg(feature = "files")]
     "rows",
     #[cfg(feature = "files")]
@@ -53,6 +56,7 @@ pub struct Settings {
 /// The target of a name. There may be none, or a file of the corpus cannot be read.
 fn target(name: &str, settings: &Settings) -> io::Result<Box<dyn Target>> {
     match name {
+        "calls" => Ok(Box::new(calls::Calls::new())),
         "modules" => Ok(Box::new(Modules::new(&settings.corpus, settings.cores)?)),
         #[cfg(feature = "files")]
         "rows" => Ok(Box::new(rows::Rows::new(&settings.corpus)?)),
