@@ -7,7 +7,7 @@ Draws pairs of launches from one distribution, makes the second one slower by 0,
 of them are called changed, slower or unknown at the default tolerance of 3 %. RIDGEPOINT is the program, by default that
 of the PATH; that of an earlier commit gives the rates before. The last rows are drawn as 20 runs on an H100 were: with what
 differs between rounds and between runs. Fails where more than 5 % of unchanged launches are called changed, where less than
-95 % of those are found that are 10 % slower with one outlier among 20 samples or 5 % slower as on an H100, or where more than
+95 % of those are found that are 10 % slower with one outlier among 20 samples or 5 % slower in 20 as on an H100, or where more than
 one accusation is to be expected among the 988 comparisons of 52 rows in 20 runs.
 """
 
@@ -190,7 +190,7 @@ def main():
             found = cell(name, lambda _, slower: measured(draw, rounds, runs, given.pairs, slower))
             accused += share * found[0] / 100
             comparisons += share
-            if draw is QUIET and found[5] < 95:
+            if draw is QUIET and rounds is FOUR and found[5] < 95:
                 failures.append(f"{name}: {found[5]:.1f} % of those that are 5 % slower are found")
     print(f"expected accusations in {comparisons} comparisons of unchanged rows: {accused:.2f}")
     if accused > 1:
