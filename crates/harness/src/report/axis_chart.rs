@@ -138,14 +138,14 @@ impl AxisChart {
         }
     }
 
-    fn plots(&self) -> Vec<(&'static str, Plot)> {
+    fn plots(&self) -> Vec<Named> {
         self.all_plots().0
     }
 
     /// A plot for each quantity of which there are values; and apart from them those that predict the same all along the axis,
     /// if there are others: a flat line would pass for a measurement.
-    fn all_plots(&self) -> (Vec<(&'static str, Plot)>, Vec<(&'static str, Plot)>) {
-        let is_flat = |(_, plot): &(&str, Plot)| self.is_predicted() && is_flat(plot);
+    fn all_plots(&self) -> (Vec<Named>, Vec<Named>) {
+        let is_flat = |(_, plot): &Named| self.is_predicted() && is_flat(plot);
         let (flat, drawn): (Vec<_>, Vec<_>) = self.each_plot().into_iter().partition(is_flat);
         match drawn.is_empty() {
             true => (flat, drawn),
@@ -153,13 +153,13 @@ impl AxisChart {
         }
     }
 
-    fn each_plot(&self) -> Vec<(&'static str, Plot)> {
+    fn each_plot(&self) -> Vec<Named> {
         let panels = self.study.panels.iter();
         let plots = panels.flat_map(|panel| {
             let units = self.units(panel).into_iter();
             units.filter_map(|unit| Some((panel.name, self.plot(panel, &unit)?)))
         });
-        let mut plots: Vec<(&'static str, Plot)> = plots.collect();
+        let mut plots: Vec<Named> = plots.collect();
         // Where all rows compute, the bytes that they move meanwhile are not what they are about.
         let marks = |unit: &str| {
             let name = format!("speed, {unit}");
@@ -253,6 +253,9 @@ impl AxisChart {
         gpus.next().unwrap_or_default()
     }
 }
+
+/// A panel's name, and what it draws.
+type Named = (&'static str, Plot);
 
 /// Whether each curve has one height. Occupancy is computed for each launch, and drawn whatever it is.
 fn is_flat(plot: &Plot) -> bool {
