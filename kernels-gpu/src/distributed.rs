@@ -29,8 +29,11 @@ use crate::reduction::{Turn, block_sum, block_sum_in_first_warp, from_word, grid
 pub const SETS: usize = 3;
 /// The most devices that share a vector: a warp's lanes write to one each.
 pub const MOST_DEVICES: usize = 32;
+/// Threads per block of [`gemv_send()`]: twice those of [`gemv`](crate::gemv), because a part of a matrix has few rows for each block that runs
+/// at once, and the last rows are waited for.
+pub const SEND_BLOCK: u32 = 512;
 /// Threads per block of [`take()`] and [`take_normalized()`].
-pub const TAKE_BLOCK: u32 = 512;
+pub const TAKE_BLOCK: u32 = 1024;
 /// Elements of `f64` that are read at once.
 const WIDTH: usize = 2;
 /// Words that a thread asks for at once.
@@ -47,7 +50,7 @@ const LOOKS: u32 = 1 << 10;
 /// # Safety
 /// `a` has a row of `len` elements for each block of the grid, which has one dimension, and `x` has `len`; both are aligned to 16
 /// bytes. `targets` are at most [`MOST_DEVICES`] addresses of words that this device reaches, and each has that many.
-#[kernel(block = [256, 1, 1], min_blocks = 4)]
+#[kernel(block = [512, 1, 1], min_blocks = 2)]
 pub unsafe fn gemv_send(
     a: *const f64,
     x: *const f64,
@@ -67,9 +70,14 @@ pub unsafe fn gemv_send(
     let own = unsafe {
         let start = a.add(row * len);
         if len.is_multiple_of(WIDTH) {
-            own_sum::<f64, WIDTH, true>(start, x, len, wait_for_launch_before)
+            own_sum::<f64, WIDTH, { SEND_BLOCK as usize }, true>(
+                start,
+                x,
+                len,
+                wait_for_launch_before,
+            )
         } else {
-            own_sum::<f64, 1, true>(start, x, len, wait_for_launch_before)
+            own_sum::<f64, 1, { SEND_BLOCK as usize }, true>(start, x, len, wait_for_launch_before)
         }
     };
     if let Some([sum]) = block_sum_in_first_warp([own])
@@ -85,7 +93,7 @@ pub unsafe fn gemv_send(
 /// # Safety
 /// `words` are `len` words of this device, and `y` has room for as many numbers; `lost` is as for [`take_normalized()`]. The grid has
 /// one dimension.
-#[kernel(block = [512, 1, 1])]
+#[kernel(block = [1024, 1, 1])]
 pub unsafe fn take(words: *mut u64, y: *mut f64, len: usize, lost: *mut u32, nanoseconds: u64) {
     let step = (thread::grid_dim_x() * TAKE_BLOCK) as usize;
     let mut patience = Patience::new(lost, nanoseconds);
@@ -111,7 +119,7 @@ pub unsafe fn take(words: *mut u64, y: *mut f64, len: usize, lost: *mut u32, nan
 /// `words` and `spare` are `len` words each of this device, apart from each other, and `x` has room for as many numbers. Nobody sends
 /// to `spare` before this device has sent again. `lost` is one number, 0 at first, and `norm` has one element. The grid has one
 /// dimension. Where it overlaps the launch before, that is [`gemv_send()`], which sends its own rows here too: no other reads `x`.
-#[kernel(block = [512, 1, 1])]
+#[kernel(block = [1024, 1, 1])]
 pub unsafe fn take_normalized(
     words: *mut u64,
     spare: *mut u64,
@@ -124,17 +132,20 @@ pub unsafe fn take_normalized(
     overlap_next();
     let mut patience = Patience::new(lost, nanoseconds);
     let mut sums = [0.0; 3];
-    let own = thread::thread_idx_x() as usize;
+    // The first element that this thread writes, which is among those that it reads.
+    let first = thread::global_index();
+    let mut first_number = 0.0;
     // SAFETY: words of this device.
     unsafe {
         taken(
             words,
-            own,
+            thread::thread_idx_x() as usize,
             TAKE_BLOCK as usize,
             len,
             &mut patience,
-            |_, number| {
+            |i, number| {
                 f64::add_squares([[number]], core::array::from_mut(&mut sums));
+                first_number = if i == first { number } else { first_number };
             },
         );
     }
@@ -147,8 +158,11 @@ pub unsafe fn take_normalized(
     for i in thread::grid_stride(len) {
         // SAFETY: i < len, and comes to one thread. All words of the turn have come, so nobody reads `x` any more.
         unsafe {
-            let word = atomic_load_64_system(words.add(i), Ordering::Relaxed);
-            *x.add(i) = divide.of(from_word(word));
+            let number = match i == first {
+                true => first_number,
+                false => from_word(atomic_load_64_system(words.add(i), Ordering::Relaxed)),
+            };
+            *x.add(i) = divide.of(number);
             atomic_store_64_system(spare.add(i), Ordering::Relaxed, 0);
         }
     }

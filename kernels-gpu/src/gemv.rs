@@ -23,10 +23,10 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
     let start = unsafe { a.add(row * x.len()) };
     let own = if x.len().is_multiple_of(N) {
         // SAFETY: all rows begin at a multiple of N elements, and so are aligned.
-        unsafe { own_sum::<T, N, false>(start, x.as_ptr(), x.len(), || {}) }
+        unsafe { own_sum::<T, N, { BLOCK as usize }, false>(start, x.as_ptr(), x.len(), || {}) }
     } else {
         // SAFETY: as above.
-        unsafe { own_sum::<T, 1, false>(start, x.as_ptr(), x.len(), || {}) }
+        unsafe { own_sum::<T, 1, { BLOCK as usize }, false>(start, x.as_ptr(), x.len(), || {}) }
     };
     if let Some([sum]) = block_sum_in_first_warp([own])
         && thread::thread_idx_x() == 0
@@ -36,13 +36,13 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
     }
 }
 
-/// This thread's part of the row's product with `x`, `N` columns at a time. `ready` is called once, before anything of `x` is
-/// read; with `AHEAD` the first elements of the row are under way by then.
+/// This thread's part of the row's product with `x`, `N` columns at a time, of a block of `THREADS`. `ready` is called once, before
+/// anything of `x` is read; with `AHEAD` the first elements of the row are under way by then.
 ///
 /// # Safety
 /// `row` and, once `ready` has returned, `x` point to `len` elements, a multiple of `N`; both are aligned to the bytes of `N`.
 #[inline(always)]
-pub(crate) unsafe fn own_sum<T: Float, const N: usize, const AHEAD: bool>(
+pub(crate) unsafe fn own_sum<T: Float, const N: usize, const THREADS: usize, const AHEAD: bool>(
     row: *const T,
     x: *const T,
     len: usize,
@@ -60,38 +60,38 @@ pub(crate) unsafe fn own_sum<T: Float, const N: usize, const AHEAD: bool>(
             sums[n] = elements[n].mul_add(factors[n], sums[n]);
         }
     };
-    let has_group = |next: usize| next + const { (IN_FLIGHT - 1) * BLOCK as usize } < vectors;
+    let has_group = |next: usize| next + const { (IN_FLIGHT - 1) * THREADS } < vectors;
     if AHEAD && has_group(next) {
         let mut elements = [[T::default(); N]; IN_FLIGHT];
         for u in 0..IN_FLIGHT {
-            elements[u] = element(next + u * BLOCK as usize);
+            elements[u] = element(next + u * THREADS);
         }
         ready();
         let mut factors = [[T::default(); N]; IN_FLIGHT];
         for u in 0..IN_FLIGHT {
-            factors[u] = factor(next + u * BLOCK as usize);
+            factors[u] = factor(next + u * THREADS);
         }
         for u in 0..IN_FLIGHT {
             add(elements[u], factors[u]);
         }
-        next += const { IN_FLIGHT * BLOCK as usize };
+        next += const { IN_FLIGHT * THREADS };
     } else {
         ready();
     }
     while has_group(next) {
         let mut loaded = [([T::default(); N], [T::default(); N]); IN_FLIGHT];
         for u in 0..IN_FLIGHT {
-            let i = next + u * BLOCK as usize;
+            let i = next + u * THREADS;
             loaded[u] = (element(i), factor(i));
         }
         for u in 0..IN_FLIGHT {
             add(loaded[u].0, loaded[u].1);
         }
-        next += const { IN_FLIGHT * BLOCK as usize };
+        next += const { IN_FLIGHT * THREADS };
     }
     while next < vectors {
         add(element(next), factor(next));
-        next += BLOCK as usize;
+        next += THREADS;
     }
     let mut total = T::default();
     for n in 0..N {

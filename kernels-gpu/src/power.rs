@@ -7,6 +7,8 @@ use crate::reduction::block_sum;
 
 /// Threads per block.
 pub const BLOCK: u32 = 512;
+/// Elements that a thread of [`inspect()`] asks for at once, of each vector.
+const IN_FLIGHT: usize = 8;
 
 /// Rows of the symmetric matrix `(I - 2 v vᵀ) diag(d) (I - 2 v vᵀ)`, whose eigenvalues are `d`, in row-major
 /// order: a block a row, from `first_row` on. `middle` is `vᵀ diag(d) v`.
@@ -39,33 +41,60 @@ pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, first_row: us
 /// `y` is as long as `x`, and `seen` has room for two more. The grid is one block.
 #[kernel(block = [512, 1, 1])]
 pub unsafe fn inspect(x: &[f64], y: *const f64, seen: *mut f64) {
-    let own = thread::thread_idx_x() as usize;
     let mut products = [0.0; 2];
-    for i in thread::grid_stride(x.len()) {
-        // SAFETY: i < x.len(), and comes to one thread.
-        unsafe {
-            let (x, y) = (*x.get_unchecked(i), *y.add(i));
+    // SAFETY: the kernel's contract.
+    unsafe {
+        each_pair(x, y, |i, x, y| {
             products[0] = x.mul_add(y, products[0]);
             products[1] = x.mul_add(x, products[1]);
             *seen.add(2 + i) = x;
-        }
+        });
     }
     let [xy, xx] = block_sum(products);
     let quotient = xy / xx;
     let mut squares = [0.0];
-    for i in thread::grid_stride(x.len()) {
-        // SAFETY: i < x.len().
-        let (x, y) = unsafe { (*x.get_unchecked(i), *y.add(i)) };
-        let off = (-quotient).mul_add(x, y);
-        squares[0] = off.mul_add(off, squares[0]);
+    // SAFETY: as above.
+    unsafe {
+        each_pair(x, y, |_, x, y| {
+            let off = (-quotient).mul_add(x, y);
+            squares[0] = off.mul_add(off, squares[0]);
+        });
     }
     thread::sync_threads();
     let [square] = block_sum(squares);
-    if own == 0 {
+    if thread::thread_idx_x() == 0 {
         // SAFETY: one thread.
         unsafe {
             *seen = quotient;
             *seen.add(1) = GpuFloat::sqrt(square / xx);
         }
+    }
+}
+
+/// Calls `each` with this thread's places and the elements of `x` and `y` there, which are asked for [`IN_FLIGHT`] at a time: one block has
+/// nothing else to wait with.
+///
+/// # Safety
+/// `y` is as long as `x`. The grid is one block.
+#[inline(always)]
+unsafe fn each_pair(x: &[f64], y: *const f64, mut each: impl FnMut(usize, f64, f64)) {
+    let step = thread::block_dim_x() as usize;
+    let mut first = thread::thread_idx_x() as usize;
+    while first < x.len() {
+        let mut pairs = [(0.0, 0.0); IN_FLIGHT];
+        for u in 0..IN_FLIGHT {
+            let i = first + u * step;
+            if i < x.len() {
+                // SAFETY: i < x.len().
+                pairs[u] = unsafe { (*x.get_unchecked(i), *y.add(i)) };
+            }
+        }
+        for u in 0..IN_FLIGHT {
+            let i = first + u * step;
+            if i < x.len() {
+                each(i, pairs[u].0, pairs[u].1);
+            }
+        }
+        first += IN_FLIGHT * step;
     }
 }

@@ -1,7 +1,6 @@
 //! Kernels of devices that share a vector, each by itself: it sends to its own words, or finds all of them there.
 
-use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
-use kernels_gpu::gemv;
+use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take, take_normalized};
 use kernels_gpu::norm::BLOCK;
 use kernels_gpu::reduction::{from_word, to_word};
 use kernels_gpu::vector::{reduction_blocks, reference_norm};
@@ -86,7 +85,7 @@ fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
         true => (3, n),
         false => (n.max(1), COLUMNS),
     };
-    let config = LaunchConfig::blocks(rows as u64, gemv::BLOCK);
+    let config = LaunchConfig::blocks(rows as u64, SEND_BLOCK);
     let arrays = at
         .launch(gemv_send::entry(), config)
         .arrays(move |device| {
