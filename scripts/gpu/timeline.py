@@ -59,7 +59,7 @@ def busy(events, start, end):
 def draw(names, events, start, end):
     inside = [event for event in events if event["ts"] < end and event["ts"] + event["dur"] > start]
     rows = sorted({(event["pid"], event["tid"]) for event in inside})
-    scale = (WIDTH - LEFT - 10) / (end - start)
+    scale = (WIDTH - LEFT - 24) / (end - start)
     height = TOP + ROW * len(rows) + 24
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
@@ -87,7 +87,7 @@ def draw(names, events, start, end):
         )
     bottom = TOP + ROW * len(rows) + 16
     for part in range(11):
-        x = LEFT + part * (WIDTH - LEFT - 10) / 10
+        x = LEFT + part * (WIDTH - LEFT - 24) / 10
         out.append(f'<text x="{x:.0f}" y="{bottom}" text-anchor="middle">'
                    f"{(end - start) * part / 1e4:.2f}</text>")
     out.append(f'<text x="8" y="{bottom}">milliseconds</text></svg>')

@@ -86,7 +86,7 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
         &[
             title,
             "threads per block",
-            "roofs allow the same speed and time whatever the block",
+            "roofs allow the same speed and time whatever block",
             "theoretical occupancy, %",
             "W warps, B blocks.",
             "WB",
@@ -157,7 +157,7 @@ fn every_study_is_drawn_against_its_axes() {
         (
             "roofline --kernel horner --k 10 --n 1024,4096 --runs 1 --device cpu --axis block=32,64 --against block",
             &[
-                "same speed and time whatever the block is",
+                "same speed and time whatever block is",
                 "n 1024",
                 "n 4096",
                 "threads per block",
@@ -185,7 +185,12 @@ fn every_study_is_drawn_against_its_axes() {
         ),
         (
             "collectives --devices cpu:0,cpu:1 --bytes 64,4096 --rounds 1 --collective all-reduce",
-            &["against bytes", "speed per device, GB/s"],
+            &[
+                "against bytes",
+                "speed per device, GB/s",
+                "measured on this host",
+                "not a GPU's times",
+            ],
         ),
     ] {
         succeeds(folder.path(), &format!("{line} --plot study.svg"));

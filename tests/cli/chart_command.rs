@@ -182,6 +182,36 @@ fn rows_are_drawn_again_and_pointed_out() {
     );
 }
 
+#[test]
+fn empty_cells_are_no_part_of_a_curves_name() {
+    let folder = measured();
+    let rows = folder.path().join("rows.csv");
+    let text = fs::read_to_string(&rows).expect("written");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let mut writer = csv::Writer::from_path(&rows).expect("writable");
+    writer.write_record(&header).expect("writable");
+    for row in reader.records() {
+        let row = row.expect("a row");
+        let is_power = row.iter().any(|it| it == "power-sum");
+        let cells = header.iter().zip(&row);
+        let cells = cells.map(|(name, cell)| match name {
+            "vector" if is_power => "",
+            _ => cell,
+        });
+        writer.write_record(cells).expect("writable");
+    }
+    writer.flush().expect("writable");
+    let line = "chart rows.csv --ceilings ceilings.json --output empty.svg";
+    let output = ridgepoint(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{output:?}");
+    let svg = fs::read_to_string(folder.path().join("empty.svg")).expect("written");
+    assert!(
+        svg.contains(">power-sum<") && svg.contains(">horner, vector "),
+        "{svg}"
+    );
+}
+
 /// Ceilings that are not this device's, or none at all, and rows that a logarithmic axis has no place
 /// for.
 #[test]

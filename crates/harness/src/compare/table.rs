@@ -212,7 +212,7 @@ impl Columns {
                 .filter(|it| !it.is_empty())
         };
         let device = text(self.device);
-        let is_emulated = device.is_some_and(|it| it.starts_with(DeviceProperties::EMULATOR));
+        let is_emulated = device.is_some_and(|it| it.contains(DeviceProperties::EMULATOR));
         let flags = printable(text(self.flags).unwrap_or_default());
         let (launch, key) = self.launch(row);
         let median_ms = needed(self.median_ms, "median_ms")?;

@@ -7,6 +7,7 @@ use std::io::Write;
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
+use super::counted;
 use super::plot::{Axis, Figure, Guide, Mark, Paint, Path, Plot, Scale, Series, Source};
 use crate::driver::DeviceProperties;
 use crate::table::{Against, Panel, Quantity, Study, StudyRows, Unit, listed};
@@ -120,7 +121,15 @@ impl AxisChart {
                 " Occupancy is computed, and its limits are marked where they change: {letters}."
             ),
         };
-        [common.as_str(), said, &occupancy].concat()
+        let undrawn = match self.curves().without_value() {
+            0 => String::new(),
+            count => format!(
+                " Not drawn: {} without {}.",
+                counted(count as u64, "row"),
+                self.against.name
+            ),
+        };
+        [common.as_str(), said, &occupancy, &undrawn].concat()
     }
 
     fn predicted_subtitle(&self) -> String {
@@ -131,7 +140,7 @@ impl AxisChart {
         match &flat[..] {
             [] => HOLLOW.to_owned(),
             flat => format!(
-                "No GPU was measured, and its roofs allow the same {} whatever the {} is, so only a measurement would tell.",
+                "No GPU was measured, and its roofs allow the same {} whatever {} is, so only a measurement would tell.",
                 listed(flat),
                 self.against.name
             ),
@@ -235,7 +244,7 @@ impl AxisChart {
     }
 
     fn is_emulated(&self) -> bool {
-        self.device().starts_with(DeviceProperties::EMULATOR)
+        self.device().contains(DeviceProperties::EMULATOR)
     }
 
     fn is_predicted(&self) -> bool {

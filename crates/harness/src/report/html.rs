@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::occupancy::study_findings;
 use super::occupancy_chart::plots;
-use super::plot::{Figure, Home};
+use super::plot::{Figure, Home, dark_rules};
 use super::{AxisChart, Cell, Chart, Row, RunFacts};
 use crate::ceilings::Ceilings;
 use crate::model::{Precision, Roofs};
@@ -184,7 +184,14 @@ impl HtmlReport {
     pub fn write(&self, mut output: impl Write) -> io::Result<()> {
         // A "</script>" in the data would end them.
         let data = serde_json::to_string(self)?.replace('<', "\\u003c");
-        output.write_all(TEMPLATE.replacen("@DATA@", &data, 1).as_bytes())?;
+        let series = self.charts.iter().map(|it| it.series.len()).max();
+        // Of less weight than the rules of a point that is pointed at.
+        let dark = dark_rules(
+            ":where(:root[data-theme=\"dark\"]) svg ",
+            0..series.unwrap_or(0),
+        );
+        let page = TEMPLATE.replacen("@DARK@", &dark, 1);
+        output.write_all(page.replacen("@DATA@", &data, 1).as_bytes())?;
         output.flush()
     }
 }
@@ -204,11 +211,19 @@ fn tables<R: Row>(records: &[R], ceilings: Option<&Ceilings>, gpu: Option<&str>)
                 !is_of_the_clock(it)
             }),
             table("Times of this host, which is not a GPU", records, |it| {
-                is_of_the_clock(it) || !is_outcome(it)
+                // Numbers of several units stand in one column.
+                let is_unit = matches!(it, "unit" | "in_flight_unit");
+                is_of_the_clock(it) || !is_outcome(it) || is_unit
             }),
         ],
     };
-    tables.extend(ceilings.map(|it| table("Measured ceilings", &it.ceilings, |_| true)));
+    tables.extend(ceilings.map(|it| {
+        let title = match gpu.is_some() && it.emulated {
+            true => "Ceilings of this host, which is not a GPU",
+            false => "Measured ceilings",
+        };
+        table(title, &it.ceilings, |_| true)
+    }));
     tables
 }
 

@@ -137,7 +137,7 @@ pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
 }
 
 fn is_of_emulator(record: &OccupancyRecord) -> bool {
-    record.device.starts_with(DeviceProperties::EMULATOR)
+    record.device.contains(DeviceProperties::EMULATOR)
 }
 
 /// These findings, and where model and driver differ.

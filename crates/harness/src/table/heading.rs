@@ -9,6 +9,7 @@ pub(crate) fn heading(name: &str) -> String {
         ("power_watts", "power, W"),
         ("temperature", "temperature, °C"),
         ("dtype", "type"),
+        ("dynamic_shared", "dynamic shared, bytes"),
         ("tail_percent", "idle in the last wave, %"),
     ];
     if let Some((_, words)) = known.iter().find(|(it, _)| *it == name) {
@@ -57,6 +58,7 @@ mod tests {
             ("dram_bytes", "DRAM, bytes"),
             ("measured_ai", "measured, FLOP/byte"),
             ("noise_floor_percent", "noise floor, %"),
+            ("dynamic_shared", "dynamic shared, bytes"),
             ("k", "k"),
         ] {
             assert_eq!(heading(name), words);

@@ -350,11 +350,18 @@ impl Table {
         is_marked: bool,
     ) -> Result<SavedRow, String> {
         let (_, row) = numbered;
-        let part = |&column: &&str| match (column, self.cell(row, column)?) {
-            ("kernel" | "dtype" | "device", cell) => Ok(cell.to_owned()),
-            (column, cell) => Ok(format!("{column} {cell}")),
-        };
-        let parts: Vec<String> = differing.iter().map(part).collect::<Result<_, String>>()?;
+        let mut parts = Vec::new();
+        for &column in differing {
+            match (column, self.cell(row, column)?) {
+                // Such as the elements per load of a kernel that has one way to load.
+                (_, "") => {}
+                ("kernel" | "dtype" | "device", cell) => parts.push(cell.to_owned()),
+                (column, cell) => parts.push(format!("{column} {cell}")),
+            }
+        }
+        if parts.is_empty() && !differing.is_empty() {
+            parts.push(self.cell(row, "kernel")?.to_owned());
+        }
         let gflops = self.positive(numbered, "gflops")?;
         let note = || -> Result<String, String> {
             let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);

@@ -124,6 +124,12 @@ impl<'a> Curves<'a> {
         }
     }
 
+    /// How many rows have no place on the axis.
+    pub(super) fn without_value(&self) -> usize {
+        let rows = self.rows.rows.iter();
+        rows.filter(|row| self.x(row).is_none()).count()
+    }
+
     /// A row's place on the axis.
     fn x(&self, row: &[String]) -> Option<f64> {
         if self.names.is_empty() {

@@ -124,7 +124,7 @@ fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
         figure.plots.iter().map(|it| it.y.name.clone()).collect()
     };
     assert_eq!(drawn(&figure), ["theoretical occupancy, %"]);
-    let flat = "the same speed and time whatever the block is";
+    let flat = "the same speed and time whatever block is";
     assert!(figure.subtitle.contains(flat), "{}", figure.subtitle);
     let varied = PREDICTED
         .replace("4800.00,0.000007\nfma", "4700.00,0.000008\nfma")
@@ -231,4 +231,53 @@ sum,128,0,100,warps,90,GB/s,1,60,G
         let highs = marks.filter_map(|it| it.noise).map(|(_, high)| high);
         assert!(highs.fold(0.0, f64::max) < plot.y.range.1, "{:?}", plot.y);
     }
+}
+
+#[test]
+fn rows_of_several_emulated_devices_are_none_of_a_gpu() {
+    let rows_of = |device: &str| {
+        rows(&format!(
+            "kernel,block,dynamic_shared,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device\n\
+             sum,64,0,100,warps,100,GB/s,1,1,{device}\nsum,128,0,100,warps,90,GB/s,1,1,{device}\n"
+        ))
+    };
+    let figure = |device: &str| {
+        let chart = AxisChart::new(rows_of(device), "block").expect("an axis");
+        chart.figure()
+    };
+    let emulated = figure("2 x CPU emulator (2 cores)");
+    assert!(
+        emulated
+            .title
+            .ends_with(": 2 x CPU emulator (2 cores), measured on this host"),
+        "{}",
+        emulated.title
+    );
+    assert!(
+        emulated.subtitle.contains("not a GPU's times"),
+        "{}",
+        emulated.subtitle
+    );
+    let title = figure("2 x NVIDIA H100").title;
+    assert!(title.ends_with(": 2 x NVIDIA H100, measured"), "{title}");
+}
+
+#[test]
+fn the_subtitle_says_how_many_rows_are_not_drawn() {
+    let limited = "\
+kernel,block,dynamic_shared,max_registers,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device
+sum,64,0,,50,registers,100,GB/s,1,1,G
+sum,64,0,32,100,warps,100,GB/s,1,1,G
+sum,64,0,64,75,registers,90,GB/s,1,1,G
+";
+    let subtitle = |axis| {
+        let chart = AxisChart::new(rows(limited), axis).expect("an axis");
+        chart.figure().subtitle
+    };
+    let said = subtitle("max-registers");
+    assert!(
+        said.ends_with("Not drawn: 1 row without max-registers."),
+        "{said}"
+    );
+    assert!(!subtitle("block").contains("Not drawn"));
 }

@@ -109,6 +109,12 @@ fn a_picture_has_each_number_inside_of_it() {
             .descendants()
             .filter(|node| node.attribute("class") == Some("cell"));
         assert_eq!(cells.count(), all.len());
+        // Their numbers are dark on dark pages, too, and have no edge.
+        let numbers = document
+            .descendants()
+            .filter(|node| node.attribute("class") == Some("number"));
+        assert_eq!(numbers.count(), all.len());
+        assert!(svg.contains("text.number{stroke:none}") && !svg.contains(".number{fill"));
         let links = document
             .descendants()
             .filter(|node| node.attribute("class") == Some("link"));

@@ -34,6 +34,14 @@ pub(super) fn series(index: usize) -> Colour {
     }
 }
 
+/// The same on a dark page, where the darker ones would hardly be seen.
+pub(super) fn dark_series(index: usize) -> Colour {
+    match index / PALETTE.len() {
+        1 => mixed(PALETTE[index % PALETTE.len()], (255, 255, 255), 0.60),
+        _ => series(index),
+    }
+}
+
 /// A cell whose number is this percentage of the greatest: pale, and blue at most, so that the number in it is read.
 pub(super) fn heat(percent: u8) -> Colour {
     const PALEST: f64 = 0.92;
@@ -76,18 +84,40 @@ pub(super) fn hex((red, green, blue): Colour) -> String {
 mod tests {
     use super::*;
 
+    fn apart(a: Colour, b: Colour) -> f64 {
+        let square = |x: u8, y: u8| (f64::from(x) - f64::from(y)).powi(2);
+        (square(a.0, b.0) + square(a.1, b.1) + square(a.2, b.2)).sqrt()
+    }
+
     #[test]
     fn no_colour_comes_back() {
         let colours: Vec<Colour> = (0..100).map(series).collect();
-        let apart = |a: Colour, b: Colour| {
-            let square = |x: u8, y: u8| (f64::from(x) - f64::from(y)).powi(2);
-            (square(a.0, b.0) + square(a.1, b.1) + square(a.2, b.2)).sqrt()
-        };
         for (i, &a) in colours.iter().enumerate() {
             for (j, &b) in colours[..i].iter().enumerate() {
                 // What a legend of a readable size holds is told apart by eye.
                 let least = if i < 21 { 25.0 } else { 1.0 };
                 assert!(apart(a, b) >= least, "{i} is {a:?}, {j} is {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn series_of_a_legend_are_seen_on_dark_pages() {
+        /// By WCAG 2.
+        fn luminance(colour: Colour) -> f64 {
+            let linear = |part: u8| match f64::from(part) / 255.0 {
+                low if low <= 0.04045 => low / 12.92,
+                high => ((high + 0.055) / 1.055).powf(2.4),
+            };
+            0.2126 * linear(colour.0) + 0.7152 * linear(colour.1) + 0.0722 * linear(colour.2)
+        }
+        let page = luminance((0x14, 0x17, 0x1c));
+        let colours: Vec<Colour> = (0..21).map(dark_series).collect();
+        for (i, &a) in colours.iter().enumerate() {
+            let contrast = (luminance(a) + 0.05) / (page + 0.05);
+            assert!(contrast >= 3.0, "{i}: {contrast}");
+            for (j, &b) in colours[..i].iter().enumerate() {
+                assert!(apart(a, b) >= 25.0, "{i} is {a:?}, {j} is {b:?}");
             }
         }
     }

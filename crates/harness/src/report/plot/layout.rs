@@ -252,9 +252,16 @@ impl<'a> Drawing<'a> {
             dashed: false,
             role: Role::Grid,
         };
+        // Where even the fewest ticks touch, some have no label.
+        let mut taken = f64::NEG_INFINITY;
         for tick in x_ticks {
             let x = self.place((tick.value, self.plot.y.range.0)).0;
             self.line(grid(vec![(x, frame.top), (x, frame.bottom)]));
+            let half = 0.5 * width(&tick.label, LABEL);
+            if x - half < taken + 4.0 {
+                continue;
+            }
+            taken = x + half;
             let at = (x, frame.bottom + 6.0 + LABEL);
             self.text(&tick.label, at, Anchor::Middle, Ink::Faint);
         }
@@ -440,11 +447,15 @@ impl<'a> Drawing<'a> {
             let Some(text) = found else {
                 continue;
             };
+            let middle = text.at.0 + 0.5 * wide;
             let text = Text {
                 text: letters.clone(),
+                at: (middle, text.at.1),
+                anchor: Anchor::Middle,
                 ..text
             };
-            let end = nearest(at, (text.at.0, text.at.0 + wide), text.at.1);
+            let half = 0.5 * width(letters, LABEL);
+            let end = nearest(at, (middle - half, middle + half), text.at.1);
             if (end.0 - at.0).hypot(end.1 - at.1) > NEXT {
                 self.line(Line {
                     places: vec![at, end],

@@ -117,7 +117,7 @@ fn draw(items: &mut Vec<Item>, matrix: &Matrix, (left, top): Place, width: f64) 
                 number,
                 (across(column), base),
                 Anchor::Middle,
-                (TEXT, Ink::Text),
+                (TEXT, Ink::Number),
             ));
         }
     }

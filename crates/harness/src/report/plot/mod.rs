@@ -22,7 +22,7 @@ pub use terminal::Paint;
 pub(super) use matrix::{Matrix, matrices};
 pub(super) use network::Network;
 pub(super) use scene::Scene;
-pub(super) use svg::Home;
+pub(super) use svg::{Home, dark_rules};
 
 /// Charts side by side, under one heading and over one legend.
 #[derive(Clone, Debug, PartialEq)]

@@ -52,7 +52,7 @@ impl Scene {
 
 fn colour(ink: Ink) -> RGBColor {
     let (red, green, blue): Colour = match ink {
-        Ink::Text => (27, 31, 36),
+        Ink::Text | Ink::Number => (27, 31, 36),
         Ink::Faint => (89, 99, 110),
         Ink::Grid => (215, 220, 225),
         Ink::Roof => (60, 60, 60),

@@ -17,6 +17,8 @@ pub(in crate::report) enum Ink {
     Text,
     /// Less important text.
     Faint,
+    /// A number in a cell, which is pale on dark pages, too.
+    Number,
     Grid,
     /// Roofs of a data sheet.
     Roof,

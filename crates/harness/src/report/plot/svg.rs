@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::colours::{heat, hex, series};
+use itertools::Itertools;
+
+use super::colours::{dark_series, heat, hex, series};
 use super::geometry::Place;
 use super::scene::{Anchor, Ink, Item, Line, Role, Scene, Shape, ShapeKind, Text};
 
@@ -15,13 +17,14 @@ pub(in crate::report) enum Home {
     Page,
 }
 
-/// The colours of what is no series; presentation attributes, which style sheets override.
+/// The colours of what is no series; presentation attributes, which style sheets override. The last rule is open: the
+/// series of a scene follow.
 const STYLE: &str = "\
-text{font-family:system-ui,sans-serif;paint-order:stroke;stroke-width:3px;stroke-linejoin:round}\
+text{font-family:system-ui,sans-serif;paint-order:stroke;stroke-width:3px;stroke-linejoin:round}text.number{stroke:none}\
 @media screen and (prefers-color-scheme:dark){\
 .page{fill:#14171c}text{stroke:#14171c}.text{fill:#e6e9ed}.faint{fill:#9aa4ae}.grid{stroke:#333b44}\
 .roof{stroke:#c5ccd3}.dot,.label-roof{fill:#c5ccd3}.roof.measured{stroke:#c39bd3}\
-.label-measured{fill:#c39bd3}.ring,.leader{stroke:#9aa4ae}}";
+.label-measured{fill:#c39bd3}.ring,.leader{stroke:#9aa4ae}";
 
 impl Scene {
     /// The picture as SVG.
@@ -37,8 +40,10 @@ impl Scene {
             // Neither text nor colours depend on a page.
             let _ = write!(
                 svg,
-                "<style>{STYLE}</style>\n<rect class=\"page\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n",
-                self.width, self.height
+                "<style>{STYLE}{}}}</style>\n<rect class=\"page\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n",
+                self.dark_series(),
+                self.width,
+                self.height
             );
         }
         for item in &self.items {
@@ -52,6 +57,34 @@ impl Scene {
         // Names and titles may hold what XML does not, escaped or not.
         svg.replace(is_not_xml, "\u{fffd}")
     }
+
+    /// The rules of the scene's own series.
+    fn dark_series(&self) -> String {
+        let index = |item: &Item| match item {
+            Item::Line(Line { ink, .. }) | Item::Shape(Shape { ink, .. }) => match ink {
+                Ink::Series(index) => Some(*index),
+                _ => None,
+            },
+            Item::Text(_) => None,
+        };
+        dark_rules("", self.all().filter_map(index).sorted().dedup())
+    }
+}
+
+/// Rules for those of these series that are lighter on a dark page, each below what `within` selects.
+pub(in crate::report) fn dark_rules(
+    within: &str,
+    series_numbers: impl IntoIterator<Item = usize>,
+) -> String {
+    let rules = series_numbers.into_iter().filter_map(|index| {
+        let (light, dark) = (series(index), dark_series(index));
+        let (from, to) = (hex(light), hex(dark));
+        let rule = format!(
+            "{within}[stroke=\"{from}\"]{{stroke:{to}}}{within}[fill=\"{from}\"]{{fill:{to}}}"
+        );
+        (light != dark).then_some(rule)
+    });
+    rules.collect()
 }
 
 /// Whether XML 1.0 has no place for a character.
@@ -70,7 +103,7 @@ fn escaped(text: &str) -> String {
 /// A colour on a light page.
 fn colour(ink: Ink) -> String {
     match ink {
-        Ink::Text => "#1b1f24".to_owned(),
+        Ink::Text | Ink::Number => "#1b1f24".to_owned(),
         Ink::Faint => "#59636e".to_owned(),
         Ink::Grid => "#d7dce1".to_owned(),
         Ink::Roof => "#3c3c3c".to_owned(),
@@ -98,6 +131,7 @@ fn write_text(svg: &mut String, text: &Text) {
         Ink::Roof => "label-roof",
         Ink::MeasuredRoof => "label-measured",
         Ink::Faint => "faint",
+        Ink::Number => "number",
         _ => "text",
     };
     let _ = writeln!(

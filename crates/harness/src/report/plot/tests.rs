@@ -251,6 +251,87 @@ fn slopes_are_right_in_200_random_charts() {
 }
 
 #[test]
+fn letters_are_in_the_middle_of_their_room_and_ticks_that_would_touch_have_no_label() {
+    let mark = |x: f64| Mark {
+        x,
+        y: 50.0,
+        kind: MarkKind::Measured,
+        noise: None,
+        tip: String::new(),
+        note: None,
+        letters: (x == 20.0).then(|| "WB".to_owned()),
+    };
+    let names: Vec<String> = (1..=40).map(|it| format!("kernel-{it}")).collect();
+    let figure = Figure {
+        title: String::new(),
+        subtitle: String::new(),
+        plots: vec![Plot {
+            caption: String::new(),
+            x: Axis::named("kernel", names),
+            y: Axis::log("GFLOP/s", (1.0, 100.0)),
+            guides: Vec::new(),
+            series: vec![Series {
+                name: "all rows".to_owned(),
+                joined: Joined::Not,
+                marks: (1..=40).map(|it| mark(f64::from(it))).collect(),
+            }],
+        }],
+    };
+    let scene = figure.scene(400.0);
+    assert_eq!(faults(&figure, &scene), [""; 0]);
+    let texts = texts(&scene);
+    let letters = texts.iter().find(|it| it.text == "WB").expect("letters");
+    let marks = scene.items.iter().filter_map(|item| match item {
+        Item::Shape(shape) => Some(shape.at),
+        _ => None,
+    });
+    let at = marks.collect::<Vec<_>>()[19];
+    let bounds = letters.bounds();
+    assert!(
+        (0.5 * (bounds.left + bounds.right) - at.0).abs() <= 20.0,
+        "{bounds:?}"
+    );
+    for all in ["1: kernel-1", "40: kernel-40"] {
+        assert!(texts.iter().any(|it| it.text == all), "{all}");
+    }
+}
+
+#[test]
+fn dark_series_have_rules_in_files_that_have_them() {
+    let series = |number: usize| Series {
+        name: format!("kernel-{number}"),
+        joined: Joined::Marks,
+        marks: vec![Mark {
+            x: 2.0,
+            y: 2.0,
+            kind: MarkKind::Measured,
+            noise: None,
+            tip: String::new(),
+            note: None,
+            letters: None,
+        }],
+    };
+    let svg = |count: usize, home: Home| {
+        let figure = Figure {
+            title: String::new(),
+            subtitle: String::new(),
+            plots: vec![Plot {
+                caption: String::new(),
+                x: Axis::log("n", (1.0, 10.0)),
+                y: Axis::log("GB/s", (1.0, 10.0)),
+                guides: Vec::new(),
+                series: (0..count).map(series).collect(),
+            }],
+        };
+        figure.scene(880.0).svg(home)
+    };
+    let rules = |svg: &str| svg.matches("[stroke=").count();
+    assert_eq!(rules(&svg(7, Home::File)), 0);
+    assert_eq!(rules(&svg(9, Home::File)), 2);
+    assert_eq!(rules(&svg(9, Home::Page)), 0);
+}
+
+#[test]
 fn a_predicted_mark_is_hollow_and_a_measured_one_is_not() {
     let mut random = Rng::with_seed(3);
     for _ in 0..50 {
