@@ -130,7 +130,8 @@ fn reciprocal(divisor: u64) -> u64 {
     let upper = (divisor >> 24) + 1;
     let half = (divisor >> 1) + odd;
     // 11, 21, 34 and 65 bits.
-    let first = u64::from(0x7_FD00 / (divisor >> 55) as u32);
+    // The uppermost bit is set already: said again, it leaves no check for zero, and so no panic in modules that do not divide.
+    let first = u64::from(0x7_FD00 / ((divisor >> 55) as u32 | 1 << 8));
     let second = (first << 11) - ((first * first * upper) >> 40) - 1;
     let third = (second << 13) + ((second * ((1 << 60) - second * upper)) >> 47);
     let error = ((third >> 1) & odd.wrapping_neg()).wrapping_sub(third.wrapping_mul(half));

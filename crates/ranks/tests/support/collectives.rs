@@ -10,9 +10,9 @@ pub(crate) fn limits() -> Limits {
     Limits::of(Duration::from_secs(5))
 }
 
-/// Each rank's elements: `len` that differ from rank to rank.
+/// Each rank's elements: `len` that differ from rank to rank, whose sums are exact in any order: a ring begins each part elsewhere.
 pub(crate) fn elements(rank: usize, len: usize) -> Vec<f64> {
-    let value = |i: usize| ((i * 7 + rank * 13) % 101) as f64 / 3.0;
+    let value = |i: usize| ((i * 7 + rank * 13) % 101) as f64 / 4.0;
     (0..len).map(value).collect()
 }
 
