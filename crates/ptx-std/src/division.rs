@@ -10,7 +10,7 @@
 
 /// The loop's numbers, each with its lower word first.
 pub(crate) struct State {
-    /// What is left of the dividend, below the divisor.
+    /// The rest of the dividend, below the divisor.
     pub(crate) rest: u128,
     /// The bits of the dividend that were not looked at, from the top, and below them those of the quotient.
     pub(crate) bits: u128,
@@ -22,7 +22,7 @@ pub(crate) struct State {
     pub(crate) carry: u128,
 }
 
-/// What the turns leave in `bits` and in `carry`.
+/// The values of `bits` and `carry` behind the turns.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Divided {

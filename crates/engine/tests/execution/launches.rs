@@ -267,7 +267,7 @@ fn vprintf_gives_the_number_of_arguments() {
     assert_eq!(unsafe { from.read() }, 3);
 }
 
-/// What is wider than Rust's formatting takes, or longer than CUDA's own buffer, is cut off.
+/// Cuts off fields wider than Rust's formatting takes, and texts longer than CUDA's own buffer.
 #[test]
 fn vprintf_bounds_what_it_writes() {
     let memory: Arc<Memory> = Arc::default();

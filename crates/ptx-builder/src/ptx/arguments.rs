@@ -30,7 +30,7 @@ pub(crate) struct Copied {
     /// By index: what stores the copy, and what loads from it.
     stores: Vec<usize>,
     loads: Vec<usize>,
-    /// What takes the address of the frame.
+    /// Indices of the instructions that take the address of the frame.
     origins: Vec<usize>,
 }
 

@@ -68,7 +68,7 @@ const COUNT: [&str; 5] = [
 /// The loop's numbers in the order of the function's parameters: each is `_low` and `_high`.
 const ARGUMENTS: [&str; 6] = ["rest", "bits", "turns", "divisor", "less_one", "carry"];
 
-/// What a loop leaves for what follows it.
+/// Names of the registers that are read behind a loop.
 const RESULTS: [&str; 5] = [
     "bits_low",
     "bits_high",
@@ -85,7 +85,7 @@ struct Loop<'t> {
     operands: Operands<'t>,
 }
 
-/// What the names of the template stand for.
+/// The operands that the template's names stand for.
 type Operands<'t> = HashMap<&'static str, &'t str>;
 
 /// Has the function asked in each loop of the definition that divides, and returns how many there are.
@@ -260,7 +260,7 @@ mod tests {
     use super::super::lints::testing::HEAD;
     use super::*;
 
-    /// What LLVM writes for a divisor of two words, or of one.
+    /// Returns the loop as LLVM writes it, whose subtraction `take` is that of a divisor of two words, or of one.
     fn turns(take: &[&str]) -> String {
         let lines = TURN.iter().chain(take).chain(&COUNT);
         let mut text = String::from("$L:\n");

@@ -54,7 +54,7 @@ pub(crate) struct Options {
     pub(crate) passes: Passes,
 }
 
-/// What is made faster in the text, where there is a choice.
+/// The optional passes that make the text faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passes {
     /// Arguments by value are read where they lie, and not in a copy on the stack.

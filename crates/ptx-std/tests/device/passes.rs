@@ -1,4 +1,4 @@
-//! What the builder makes faster, on the engine: the same results with it and without, and those of the language.
+//! The builder's passes on the engine: the same results with them and without, and those of the language.
 
 use std::fs;
 use std::path::Path;

@@ -5,7 +5,7 @@ use cuda_std::atomic::Ordering::{Acquire, Release};
 use cuda_std::atomic::mid::{atomic_load_32_system, atomic_store_32_system};
 use cuda_std::prelude::*;
 
-/// What each device contributes.
+/// Returns the number that a device contributes.
 #[inline(always)]
 fn number(rank: u32) -> u32 {
     rank + 7

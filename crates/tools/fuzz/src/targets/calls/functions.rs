@@ -13,6 +13,20 @@ use super::argument::Kind::{
     Pool, Stream,
 };
 
+/// The arguments of a launch: a function, extents of the grid and the block, shared memory, a stream and parameters.
+const LAUNCH: &[Is] = &[
+    Given(Function),
+    Number,
+    Number,
+    Number,
+    Number,
+    Number,
+    Number,
+    Bytes,
+    Given(Stream),
+    Parameters,
+];
+
 /// Each as often as it is there. Arguments that are not named are 0.
 pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
     ("cuMemAlloc_v2", &[Made(Memory), Bytes]),
@@ -83,36 +97,8 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         "cuOccupancyMaxActiveBlocksPerMultiprocessor",
         &[Out, Given(Function), Bytes, Bytes],
     ),
-    (
-        "cuLaunchKernel",
-        &[
-            Given(Function),
-            Number,
-            Number,
-            Number,
-            Number,
-            Number,
-            Number,
-            Bytes,
-            Given(Stream),
-            Parameters,
-        ],
-    ),
-    (
-        "cuLaunchCooperativeKernel",
-        &[
-            Given(Function),
-            Number,
-            Number,
-            Number,
-            Number,
-            Number,
-            Number,
-            Bytes,
-            Given(Stream),
-            Parameters,
-        ],
-    ),
+    ("cuLaunchKernel", LAUNCH),
+    ("cuLaunchCooperativeKernel", LAUNCH),
     ("cuGraphCreate", &[Made(Graph), Number]),
     ("cuGraphDestroy", &[Given(Graph)]),
     ("cuGraphAddEmptyNode", &[Made(Node), Given(Graph)]),

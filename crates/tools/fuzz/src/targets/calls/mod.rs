@@ -1,7 +1,7 @@
 //! The emulated driver: sequences of calls with stale handles, null pointers and wrong sizes. None ends the process, and none
 //! leaves memory of a device behind when its contexts have ended.
 //!
-//! What a caller vouches for stays true: an address of the host that is not null has as many bytes as the call says.
+//! A caller's own promises stay true: an address of the host that is not null has as many bytes as the call says.
 
 mod argument;
 mod descriptions;
