@@ -32,7 +32,7 @@ pub const MOST_DEVICES: usize = 32;
 /// Threads per block of [`gemv_send()`]: twice those of [`gemv`](crate::gemv), because a part of a matrix has few rows for each block that runs
 /// at once, and the last rows are waited for.
 pub const SEND_BLOCK: u32 = 512;
-/// Threads per block of [`take()`] and [`take_normalized()`].
+/// Threads per block of [`take_normalized()`] and [`take_look()`].
 pub const TAKE_BLOCK: u32 = 1024;
 /// Elements of `f64` that are read at once.
 const WIDTH: usize = 2;
@@ -88,28 +88,6 @@ pub unsafe fn gemv_send(
     }
 }
 
-/// The numbers of `words` to `y`, once they have come. The words stay.
-///
-/// # Safety
-/// `words` are `len` words of this device, and `y` has room for as many numbers; `lost` is as for [`take_normalized()`]. The grid has
-/// one dimension.
-#[kernel(block = [1024, 1, 1])]
-pub unsafe fn take(words: *mut u64, y: *mut f64, len: usize, lost: *mut u32, nanoseconds: u64) {
-    let step = (thread::grid_dim_x() * TAKE_BLOCK) as usize;
-    let mut patience = Patience::new(lost, nanoseconds);
-    // SAFETY: `each` gets numbers below `len`, each to one thread.
-    unsafe {
-        taken(
-            words,
-            thread::global_index(),
-            step,
-            len,
-            &mut patience,
-            |i, number| *y.add(i) = number,
-        );
-    }
-}
-
 /// The numbers of `words`, once they have come, divided by their norm, to `x`, and the norm to `norm`; `spare` is emptied. Every
 /// block reads all numbers, and writes its part.
 ///
@@ -130,7 +108,57 @@ pub unsafe fn take_normalized(
     nanoseconds: u64,
 ) {
     overlap_next();
-    let mut patience = Patience::new(lost, nanoseconds);
+    let patience = Patience::new(lost, nanoseconds);
+    // SAFETY: the kernel's contract.
+    unsafe { normalized(words, spare, x, len, norm, patience, |_, _| {}) };
+}
+
+/// As [`take_normalized()`], and keeps what a look at `x` needs, so that the look can be taken beside the next steps: the elements
+/// that `x` had before to `before`, and the numbers that the matrix made of them to `product`.
+///
+/// # Safety
+/// As for [`take_normalized()`]; `before` and `product` have room for `len` numbers each, apart from everything else, and `x` has an
+/// element for each.
+#[kernel(block = [1024, 1, 1])]
+pub unsafe fn take_look(
+    words: *mut u64,
+    spare: *mut u64,
+    x: *mut f64,
+    len: usize,
+    norm: *mut f64,
+    lost: *mut u32,
+    nanoseconds: u64,
+    before: *mut f64,
+    product: *mut f64,
+) {
+    overlap_next();
+    let patience = Patience::new(lost, nanoseconds);
+    // SAFETY: the kernel's contract; `normalized` comes to each element below `len` once, and overwrites it afterwards.
+    unsafe {
+        normalized(words, spare, x, len, norm, patience, |i, number| {
+            // This launch may have begun before `x` was written, which the product has waited for. It has sent all its rows, so
+            // this takes no time.
+            wait_for_launch_before();
+            *before.add(i) = *x.add(i);
+            *product.add(i) = number;
+        });
+    }
+}
+
+/// What [`take_normalized()`] does. Calls `keep` with the place and the number of each element that this thread is about to overwrite.
+///
+/// # Safety
+/// That of [`take_normalized()`].
+#[inline(always)]
+unsafe fn normalized(
+    words: *mut u64,
+    spare: *mut u64,
+    x: *mut f64,
+    len: usize,
+    norm: *mut f64,
+    mut patience: Patience,
+    mut keep: impl FnMut(usize, f64),
+) {
     let mut sums = [0.0; 3];
     // The first element that this thread writes, which is among those that it reads.
     let first = thread::global_index();
@@ -162,6 +190,7 @@ pub unsafe fn take_normalized(
                 true => first_number,
                 false => from_word(atomic_load_64_system(words.add(i), Ordering::Relaxed)),
             };
+            keep(i, number);
             *x.add(i) = divide.of(number);
             atomic_store_64_system(spare.add(i), Ordering::Relaxed, 0);
         }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ranks::{Limits, Rank, RankError, RunError, run_threads};
-use ridgepoint::driver::{Device, DeviceChoice};
+use ridgepoint::driver::{Device, DeviceChoice, Emulation};
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::study::devices::{
     Collective, Collectives, DevicesRow, Exchange, Team, norm_of_rank, power_of_rank,
@@ -92,6 +92,38 @@ fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange()
         assert!(
             (shared - alone).abs() <= 1e-13,
             "{shared:e} on several, {alone:e} on one"
+        );
+    }
+}
+
+/// A look is inspected in a stream of its own, beside the next steps: the emulator's checks find it if nothing orders the two, or if the
+/// next look in its place overwrites what is still inspected.
+#[test]
+fn looks_do_not_race_with_the_steps_beside_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = |number| {
+        let emulation = Emulation {
+            is_checked: true,
+            ..Emulation::default()
+        };
+        Device::emulator_number(number, emulation, embedded_ptx()).expect("an emulated device")
+    };
+    let checked: Vec<Device> = (0..2).map(open).collect();
+    for exchange in EXCHANGES {
+        let result = |devices: &[Device], name: &str| {
+            let plan = PowerPlan {
+                max_steps: 12,
+                check_every: 2,
+                tolerance: 1e-300,
+                ..plan(9, &folder.path().join(format!("{exchange}-{name}")))
+            };
+            shared(devices, &plan, exchange, false).1
+        };
+        let expected = result(&devices(2), "unchecked");
+        assert_eq!(
+            bits(&result(&checked, "checked")),
+            bits(&expected),
+            "{exchange}"
         );
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cuda_std::launch::SliceMut;
 use gpu_test::{Failed, Trial, equal, on_both};
-use kernels_gpu::distributed::{TAKE_BLOCK, take, take_normalized};
+use kernels_gpu::distributed::{TAKE_BLOCK, take_look, take_normalized};
 use kernels_gpu::reduction::to_word;
 use ridgepoint::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream};
 use ridgepoint::kernels::embedded_ptx;
@@ -22,8 +22,8 @@ const MAX: Duration = Duration::from_secs(60);
 /// The cases of this file.
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    trials.extend(both("take", taken));
     trials.extend(both("take_normalized", normalized));
+    trials.extend(both("take_look", look));
     trials.extend(both("take_root_f32", root::<f32>));
     trials.extend(both("take_root_f64", root::<f64>));
     trials
@@ -86,22 +86,6 @@ fn are_nan<T: Real>(numbers: &[T]) -> Vec<bool> {
     numbers.iter().map(|&it| f64::is_nan(it.into())).collect()
 }
 
-fn taken(device: &Device) -> Result<(), Failed> {
-    for missing in [0, 7777, LEN - 1] {
-        let mut words = Words::without(device, missing, LEN)?;
-        let mut y = device.buffer_zeroed::<f64>(LEN)?;
-        let take = device.prepare(take::entry(), blocks())?;
-        words.are_given_up(device, |stream, (come, _, lost, nanoseconds)| {
-            let arguments = (come, y.slice_mut(..), LEN, lost, nanoseconds);
-            // SAFETY: as many words as numbers, and a flag; `are_given_up` waits.
-            unsafe { take.launch(stream, &arguments) }
-        })?;
-        let expected: Vec<bool> = (0..LEN).map(|i| i == missing).collect();
-        equal(&are_nan(&y.to_vec()?), &expected)?;
-    }
-    Ok(())
-}
-
 fn normalized(device: &Device) -> Result<(), Failed> {
     for missing in [0, 7777, LEN - 1] {
         let mut words = Words::without(device, missing, LEN)?;
@@ -115,6 +99,35 @@ fn normalized(device: &Device) -> Result<(), Failed> {
             unsafe { take.launch(stream, &arguments) }
         })?;
         equal(&are_nan(&norm.to_vec()?), &[true])?;
+        equal(&are_nan(&x.to_vec()?), &[true; LEN])?;
+        equal(&words.spare.to_vec()?, &[0; LEN])?;
+    }
+    Ok(())
+}
+
+/// What a look keeps is the vector that the launch overwrites, and all numbers that have come.
+fn look(device: &Device) -> Result<(), Failed> {
+    for missing in [0, 7777, LEN - 1] {
+        let mut words = Words::without(device, missing, LEN)?;
+        let first: Vec<f64> = (0..LEN).map(|i| i as f64).collect();
+        let mut x = device.buffer_from(&first)?;
+        let mut norm = device.buffer_zeroed::<f64>(1)?;
+        let mut before: Vec<DeviceBuffer<f64>> = vec![];
+        let mut product = device.buffer_zeroed::<f64>(LEN)?;
+        let take = device.prepare(take_look::entry(), blocks())?;
+        words.are_given_up(device, |stream, (come, spare, lost, nanoseconds)| {
+            before.push(device.buffer_zeroed(LEN)?);
+            let kept = before.last_mut().expect("just pushed").slice_mut(..);
+            let (x, norm) = (x.slice_mut(..), norm.slice_mut(..));
+            let product = product.slice_mut(..);
+            let arguments = (come, spare, x, LEN, norm, lost, nanoseconds, kept, product);
+            // SAFETY: as many words in each set as numbers, and room for these; `are_given_up` waits.
+            unsafe { take.launch(stream, &arguments) }
+        })?;
+        equal(&before[0].to_vec()?, &first)?;
+        equal(&are_nan(&before[1].to_vec()?), &[true; LEN])?;
+        let expected: Vec<bool> = (0..LEN).map(|i| i == missing).collect();
+        equal(&are_nan(&product.to_vec()?), &expected)?;
         equal(&are_nan(&x.to_vec()?), &[true; LEN])?;
         equal(&words.spare.to_vec()?, &[0; LEN])?;
     }

@@ -1,6 +1,6 @@
 //! Kernels of devices that share a vector, each by itself: it sends to its own words, or finds all of them there.
 
-use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take, take_normalized};
+use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take_look, take_normalized};
 use kernels_gpu::norm::BLOCK;
 use kernels_gpu::reduction::{from_word, to_word};
 use kernels_gpu::vector::{reduction_blocks, reference_norm};
@@ -24,8 +24,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) fn listed() -> Vec<Listed> {
     let all = [
         OfSize::elements(gemv_send::entry().name(), product),
-        OfSize::elements(take::entry().name(), taken),
         OfSize::elements(take_normalized::entry().name(), normalized),
+        OfSize::elements(take_look::entry().name(), look),
         squares::<f32>(),
         squares::<f64>(),
         root::<f32>(),
@@ -124,59 +124,92 @@ fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     })
 }
 
-fn taken<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
-    let n = at.size("n");
-    let arrays = at
-        .launch(take::entry(), blocks(n))
-        .arrays(move |device| {
-            let numbers = random::<f64>(n);
-            let come = Come::new(device, &numbers)?;
-            Ok((come, Output::new(device, n)?, numbers))
+/// Numbers that have come, and what is made of them.
+struct Normalized {
+    come: Come,
+    out: Output<f64>,
+    length: Output<f64>,
+    numbers: Vec<f64>,
+}
+
+impl Normalized {
+    fn new(device: &Device, n: usize) -> Result<Normalized, DriverError> {
+        let numbers = random::<f64>(n);
+        Ok(Normalized {
+            come: Come::new(device, &numbers)?,
+            out: Output::new(device, n)?,
+            length: Output::new(device, 1)?,
+            numbers,
         })
-        .check(|(_, out, numbers)| check_same(&out.values()?, numbers));
-    // SAFETY: as many words as numbers.
-    Ok(unsafe {
-        arrays.arguments_unchecked(move |(come, out, _)| {
-            let (words, lost) = (come.words.slice_mut(..), come.lost.slice_mut(..));
-            (words, out.view(), n, lost, NANOSECONDS)
-        })
-    })
+    }
+
+    fn check(&self) -> Result<(), PointError> {
+        let value = reference_norm(self.numbers.iter().copied());
+        let tolerance = 2.0 * f64::EPSILON * value;
+        self.length
+            .check([Expected { value, tolerance }].into_iter())?;
+        self.out.check(self.numbers.iter().map(|x| Expected {
+            value: x / value,
+            tolerance: 4.0 * f64::EPSILON * (x / value).abs(),
+        }))?;
+        self.come.check()
+    }
 }
 
 fn normalized<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     let arrays = at
         .launch(take_normalized::entry(), blocks(n))
-        .arrays(move |device| {
-            let numbers = random::<f64>(n);
-            let come = Come::new(device, &numbers)?;
-            let (out, length) = (Output::new(device, n)?, Output::new(device, 1)?);
-            Ok((come, out, length, numbers))
-        })
-        .check(|(come, out, length, numbers)| {
-            let value = reference_norm(numbers.iter().copied());
-            let tolerance = 2.0 * f64::EPSILON * value;
-            length.check([Expected { value, tolerance }].into_iter())?;
-            out.check(numbers.iter().map(|x| Expected {
-                value: x / value,
-                tolerance: 4.0 * f64::EPSILON * (x / value).abs(),
-            }))?;
-            come.check()
-        });
+        .arrays(move |device| Normalized::new(device, n))
+        .check(|it| it.check());
     // SAFETY: as many words in each set as numbers.
     Ok(unsafe {
-        arrays.arguments_unchecked(move |(come, out, length, _)| {
-            let Come { words, spare, lost } = come;
+        arrays.arguments_unchecked(move |it| {
+            let Come { words, spare, lost } = &mut it.come;
             let sets = (words.slice_mut(..), spare.slice_mut(..));
-            let lost = lost.slice_mut(..);
+            let (lost, out) = (lost.slice_mut(..), it.out.view());
+            (sets.0, sets.1, out, n, it.length.view(), lost, NANOSECONDS)
+        })
+    })
+}
+
+fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
+    let n = at.size("n");
+    let arrays = at
+        .launch(take_look::entry(), blocks(n))
+        .arrays(move |device| {
+            let mut it = Normalized::new(device, n)?;
+            let before: Vec<f64> = it.numbers.iter().map(|x| -x).collect();
+            it.out.write(&before)?;
+            let kept = [Output::<f64>::new(device, n)?, Output::new(device, n)?];
+            Ok((it, before, kept))
+        })
+        .check(|(it, before, kept)| {
+            let kept = [kept[0].values()?, kept[1].values()?];
+            // A second launch finds what the first has made.
+            if kept[0] != it.out.values()? {
+                check_same(&kept[0], before)?;
+            }
+            check_same(&kept[1], &it.numbers)?;
+            it.check()
+        });
+    // SAFETY: as many words in each set as numbers, and as many elements.
+    Ok(unsafe {
+        arrays.arguments_unchecked(move |(it, _, [before, product])| {
+            let Come { words, spare, lost } = &mut it.come;
+            let sets = (words.slice_mut(..), spare.slice_mut(..));
+            let (lost, out) = (lost.slice_mut(..), it.out.view());
+            let length = it.length.view();
             (
                 sets.0,
                 sets.1,
-                out.view(),
+                out,
                 n,
-                length.view(),
+                length,
                 lost,
                 NANOSECONDS,
+                before.view(),
+                product.view(),
             )
         })
     })

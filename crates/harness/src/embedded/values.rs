@@ -44,7 +44,7 @@ impl<T: DeviceValue> Output<T> {
         self.buffer.slice_mut(..self.len)
     }
 
-    #[cfg(test)]
+    /// Writes what the kernel reads before it writes.
     pub(super) fn write(&mut self, values: &[T]) -> Result<(), DriverError> {
         self.buffer.write(0, values)
     }

@@ -17,8 +17,8 @@ use crate::vector::{Normalize, Product};
 /// An iteration under way on a device.
 pub(super) struct Iteration<'d, S> {
     pub(super) stream: Stream<'d>,
-    /// Where looks are copied to the host.
-    copies: Stream<'d>,
+    /// Where looks are inspected and copied to the host.
+    looks: Stream<'d>,
     /// Dropped before the steps: NCCL waits for graphs of its collectives.
     graphs: Option<Graphs<'d>>,
     pub(super) steps: S,
@@ -36,8 +36,12 @@ pub(super) trait Steps {
     /// A step.
     fn step(&mut self, stream: &Stream<'_>) -> Result<(), StudyError>;
 
-    /// A step, with a look at the vector before it, into place `slot`.
+    /// A step that keeps in place `slot` what a look at the vector before it is made of. The last look in this place has been read.
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError>;
+
+    /// Makes the look of what [`Steps::look`] has kept in that place, in a stream that comes behind it: the next steps may be under
+    /// way.
+    fn inspect(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError>;
 
     /// The look in that place: Rayleigh's quotient, the residual, and the vector.
     fn seen(&self, slot: usize) -> &DeviceBuffer<f64>;
@@ -119,7 +123,7 @@ impl<'d, S: Steps> Iteration<'d, S> {
     pub(super) fn of(device: &'d Device, plan: &PowerPlan, steps: S) -> Result<Self, StudyError> {
         Ok(Iteration {
             stream: Stream::new(device)?,
-            copies: Stream::new(device)?,
+            looks: Stream::new(device)?,
             steps,
             check_every: plan.check_every,
             graphs: None,
@@ -136,15 +140,15 @@ impl<'d, S: Steps> Iteration<'d, S> {
         let (stream, steps) = (&self.stream, &mut self.steps);
         self.graphs = Some(Graphs {
             look: [
-                captured(stream, || steps.look(stream, 0))?,
-                captured(stream, || steps.look(stream, 1))?,
+                captured(stream, || inspected(steps, stream, 0))?,
+                captured(stream, || inspected(steps, stream, 1))?,
             ],
             rest: captured(stream, || rest(steps, stream, self.check_every))?,
         });
         Ok(())
     }
 
-    /// A step, with a look at the vector before it, into place `slot`.
+    /// A step, with a look at the vector before it, into place `slot`, from which the last look has been read.
     pub(super) fn look(&mut self, slot: usize) -> Result<(), StudyError> {
         match &self.graphs {
             // SAFETY: the graph's buffers are those of `steps`, before which `drop` waits.
@@ -169,17 +173,26 @@ impl<'d, S: Steps> Iteration<'d, S> {
 
     /// Copies a look to the host, and waits for it.
     pub(super) fn read(&mut self, slot: usize) -> Result<Look, StudyError> {
+        if self.graphs.is_none() {
+            self.steps.inspect(&self.stream, slot)?;
+        }
         self.last = Some(self.stream.record()?);
         let mut host = self.host.pop().expect("`recycle` brings it back");
         self.stream.read(self.steps.seen(slot), 0, &mut host)?;
         Ok(Look(host))
     }
 
-    /// Begins to copy a look to the host, beside the steps that follow.
-    pub(super) fn begin_read(&mut self, slot: usize) -> Result<Pending<'d, f64>, DriverError> {
-        self.copies.wait_event(&self.stream.mark()?)?;
+    /// Begins to make a look and to copy it to the host, beside the steps that follow.
+    pub(super) fn begin_read(&mut self, slot: usize) -> Result<Pending<'d, f64>, StudyError> {
+        // No launch begins ahead across an event, so this one costs the next product its start before the look has ended. One place
+        // later it would cost another launch that, and the look would wait for the product.
+        self.looks.wait_event(&self.stream.mark()?)?;
+        if self.graphs.is_none() {
+            self.steps.inspect(&self.looks, slot)?;
+        }
         let host = self.host.pop().expect("`recycle` brings it back");
-        Ok(self.copies.download(self.steps.seen(slot), 0, host)?)
+        let copy = self.looks.download(self.steps.seen(slot), 0, host);
+        Ok(copy.map_err(DriverError::from)?)
     }
 
     /// Fails if there are no numbers in a look because another device has sent nothing.
@@ -210,7 +223,14 @@ pub(super) fn finish(copy: Pending<'_, f64>) -> Result<Look, DriverError> {
 impl<S> Drop for Iteration<'_, S> {
     fn drop(&mut self) {
         let _ = self.stream.synchronize();
+        let _ = self.looks.synchronize();
     }
+}
+
+/// A step with its look, all in one stream: what a graph forks it has to join.
+fn inspected(steps: &mut impl Steps, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
+    steps.look(stream, slot)?;
+    steps.inspect(stream, slot)
 }
 
 fn rest(steps: &mut impl Steps, stream: &Stream<'_>, check_every: u64) -> Result<(), StudyError> {
@@ -237,6 +257,11 @@ impl Steps for Alone<'_> {
         // SAFETY: an iteration waits before the buffers go.
         unsafe { self.inspect.launch(stream, x, y, slot) }?;
         Ok(self.normalize(stream)?)
+    }
+
+    /// There is nothing left to do: the step overwrites both vectors, so `look` inspects them in its midst.
+    fn inspect(&mut self, _: &Stream<'_>, _: usize) -> Result<(), StudyError> {
+        Ok(())
     }
 
     fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {

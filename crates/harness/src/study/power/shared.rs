@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take, take_normalized};
+use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take_look, take_normalized};
 use ranks::Communicator;
 use tracing::trace_span;
 
@@ -30,9 +30,11 @@ fn rows_of(rank: usize, size: usize, n: usize) -> Range<usize> {
 /// A rank's part of the iteration.
 struct Shared<'d> {
     product: Prepared<'d, gemv_send>,
-    take: Prepared<'d, take>,
     take_normalized: Prepared<'d, take_normalized>,
+    take_look: Prepared<'d, take_look>,
     inspect: Inspect<'d>,
+    /// For each place of a look.
+    kept: [Kept; 2],
     first_row: usize,
     /// Which way the next step reads the matrix.
     backwards: bool,
@@ -42,8 +44,23 @@ struct Shared<'d> {
     a: DeviceBuffer<f64>,
     /// Behind the vector, elements of the rows that lie behind the matrix.
     x: DeviceBuffer<f64>,
-    y: DeviceBuffer<f64>,
     norm: DeviceBuffer<f64>,
+    n: usize,
+}
+
+/// What is inspected while the steps go on: the vector that a step begins with, and what the matrix makes of it.
+struct Kept {
+    x: DeviceBuffer<f64>,
+    y: DeviceBuffer<f64>,
+}
+
+impl Kept {
+    fn new(device: &Device, len: usize) -> Result<Kept, DriverError> {
+        Ok(Kept {
+            x: device.buffer_zeroed(len)?,
+            y: device.buffer_zeroed(len)?,
+        })
+    }
 }
 
 impl<'d> Shared<'d> {
@@ -66,14 +83,17 @@ impl<'d> Shared<'d> {
         let multiplying = LaunchConfig::blocks(rows.len() as u64, SEND_BLOCK);
         let product = device.prepare(gemv_send::entry(), multiplying)?;
         let normalized = device.prepare(take_normalized::entry(), taking)?;
+        let look = device.prepare(take_look::entry(), taking)?;
         Ok(Shared {
             // SAFETY: it waits for the launch before, in front of its first access to what that writes.
             product: unsafe { overlapping(device, product, overlaps) }?,
-            take: device.prepare(take::entry(), taking)?,
-            // SAFETY: it stands behind the product, or behind a look, which only reads; it writes `x` once all words of the turn have
-            // come, which the products send when they have read it.
+            // SAFETY: it stands behind the product; it writes `x` once all words of the turn have come, which the products send when
+            // they have read it.
             take_normalized: unsafe { overlapping(device, normalized, overlaps) }?,
+            // SAFETY: as above; it waits for the product in front of its first access to what is kept, too.
+            take_look: unsafe { overlapping(device, look, overlaps) }?,
             inspect: Inspect::new(device, n)?,
+            kept: [Kept::new(device, len)?, Kept::new(device, len)?],
             first_row: rows.start,
             backwards: false,
             communicator: team.communicator(exchange, &mut words)?,
@@ -81,15 +101,15 @@ impl<'d> Shared<'d> {
             nanoseconds: team.nanoseconds(),
             a: matrix.rows(device, rows)?,
             x: device.buffer_from(&first)?,
-            y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
+            n,
         })
     }
 
     /// Sends this rank's elements of the product to all, and brings theirs here.
     fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         let Turn { words, targets, .. } = self.words.begin();
-        let (a, x, n) = (self.a.slice(..), self.x.slice(..), self.y.len());
+        let (a, x, n) = (self.a.slice(..), self.x.slice(..), self.n);
         let arguments = (a, x, n, self.first_row, self.backwards, targets);
         // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
         unsafe { self.product.launch(stream, &arguments) }?;
@@ -99,18 +119,6 @@ impl<'d> Shared<'d> {
             unsafe { communicator.all_gather_in_place(stream, words, ..) }?;
         }
         Ok(())
-    }
-
-    /// x = y / ‖y‖
-    fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
-        let (len, nanoseconds) = (self.x.len(), self.nanoseconds);
-        let Turn {
-            words, spare, lost, ..
-        } = self.words.current();
-        let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
-        let arguments = (words.slice_mut(..), spare, x, len, norm, lost, nanoseconds);
-        // SAFETY: each set has a word for every element.
-        Ok(unsafe { self.take_normalized.launch(stream, &arguments) }?)
     }
 }
 
@@ -131,29 +139,48 @@ unsafe fn overlapping<'d, S: cuda_std::launch::Signature>(
 }
 
 impl Steps for Shared<'_> {
+    /// x = y / ‖y‖, of y = A x.
     fn step(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         self.multiply(stream)?;
-        self.normalize(stream)
+        let (len, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let Turn {
+            words, spare, lost, ..
+        } = self.words.current();
+        let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
+        let arguments = (words.slice_mut(..), spare, x, len, norm, lost, nanoseconds);
+        // SAFETY: each set has a word for every element.
+        Ok(unsafe { self.take_normalized.launch(stream, &arguments) }?)
     }
 
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
-        let (n, nanoseconds) = (self.y.len(), self.nanoseconds);
-        let Turn { words, lost, .. } = self.words.current();
+        let (len, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let Turn {
+            words, spare, lost, ..
+        } = self.words.current();
+        let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
+        let kept = &mut self.kept[slot];
         let arguments = (
             words.slice_mut(..),
-            self.y.slice_mut(..),
-            n,
+            spare,
+            x,
+            len,
+            norm,
             lost,
             nanoseconds,
+            kept.x.slice_mut(..),
+            kept.y.slice_mut(..),
         );
-        // SAFETY: a word for every element; an iteration waits before the buffers go.
-        unsafe {
-            self.take.launch(stream, &arguments)?;
-            let (x, y) = (self.x.slice(..n), self.y.slice(..));
-            self.inspect.launch(stream, x, y, slot)?;
-        }
-        self.normalize(stream)
+        // SAFETY: each set has a word for every element, and what is kept room for it; whoever calls has the inspection of the last
+        // look in this place behind them.
+        Ok(unsafe { self.take_look.launch(stream, &arguments) }?)
+    }
+
+    fn inspect(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
+        let Kept { x, y } = &self.kept[slot];
+        let (x, y) = (x.slice(..self.n), y.slice(..self.n));
+        // SAFETY: an iteration waits before the buffers go.
+        Ok(unsafe { self.inspect.launch(stream, x, y, slot) }?)
     }
 
     fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {
