@@ -4,9 +4,12 @@
 //! the quotient per turn. ptx-builder knows that loop, and lets [`steps`] make all its turns at once, where they are those
 //! of a division; everything else the loop does as before. So nothing here may divide 128-bit numbers.
 //!
-//! The quotient is made word by word with the reciprocal of the divisor: Möller and Granlund, "Improved division by
-//! invariant integers", algorithms 2 and 4. A divisor of two words is divided by its upper one first, and the quotient
-//! corrected: Warren, "Hacker's Delight", chapter 9.
+//! The quotient is made in digits of 32 bits with the reciprocal of the divisor's upper two: Möller and Granlund, "Improved division
+//! by invariant integers", algorithm 4. The reciprocal starts from that of the special function unit, and is exact whatever the unit's
+//! last bits are. A divisor of two words is divided by its upper one first, and the quotient corrected: Warren, "Hacker's Delight",
+//! chapter 9.
+
+use crate::arch::float::{Exact, rcp_approx_ftz};
 
 /// The loop's numbers, each with its lower word first.
 pub(crate) struct State {
@@ -18,7 +21,7 @@ pub(crate) struct State {
     pub(crate) turns: u128,
     pub(crate) divisor: u128,
     pub(crate) divisor_less_one: u128,
-    /// The bit of the quotient that is to be put into `bits`.
+    /// The bit of the quotient that is to be put into `bits`: 0 before the first turn.
     pub(crate) carry: u128,
 }
 
@@ -45,26 +48,46 @@ pub(crate) fn steps(state: &State) -> Divided {
         divisor_less_one,
         carry,
     } = state;
-    // A divisor with the uppermost bit takes one turn. The dividend has 128 bits at most.
+    // A divisor with the uppermost bit takes one turn.
     let divides = divisor.wrapping_sub(1) == divisor_less_one
         && divisor_less_one < (1 << 127) - 1
         && rest < divisor
         && turns.wrapping_sub(1) < 127
-        && carry < 2
-        && rest.leading_zeros() >= turns as u32;
-    if !divides {
+        && carry == 0;
+    let dividend = if divides {
+        dividend(words(rest), words(bits), turns as u32)
+    } else {
+        None
+    };
+    let Some(dividend) = dividend else {
         return Divided {
             bits: [0; 2],
             carry: NOT_DIVIDED,
         };
-    }
-    let turns = turns as u32;
-    let quotient = quotient(rest << turns | bits >> (128 - turns), divisor);
-    let bits = bits << turns | carry << (turns - 1) | quotient >> 1;
+    };
+    let quotient = quotient(dividend, divisor);
     Divided {
-        bits: words(bits),
+        bits: words(quotient >> 1),
         carry: quotient as u64 & 1,
     }
+}
+
+/// Returns the rest and below it as many of the upper bits as there are turns, from 1 to 127, if that has 128 bits at most and the
+/// other bits are 0.
+#[inline(always)]
+fn dividend(rest: [u64; 2], bits: [u64; 2], turns: u32) -> Option<u128> {
+    // Moved down by a word, and by less than a word.
+    let [zeros, low, middle, high, top] = if turns <= 64 {
+        [bits[0], bits[1], rest[0], rest[1], 0]
+    } else {
+        [0, bits[0], bits[1], rest[0], rest[1]]
+    };
+    let by = turns.wrapping_neg() % 64;
+    let moved = |low: u64, high: u64| low >> by | high << 1 << (63 - by);
+    let lost = low << 1 << (63 - by);
+    let over = high >> by | top;
+    (zeros | lost | over == 0)
+        .then(|| u128::from(moved(middle, high)) << 64 | u128::from(moved(low, middle)))
 }
 
 /// The quotient of a divisor from 1 on and below 2^127.
@@ -79,17 +102,14 @@ fn quotient(dividend: u128, divisor: u128) -> u128 {
 #[inline(always)]
 fn by_word(dividend: u128, divisor: u64) -> u128 {
     let shift = divisor.leading_zeros();
-    let divisor = divisor << shift;
-    let reciprocal = reciprocal(divisor);
-    // Three words: the divisor is greater than the first.
-    let top = (dividend >> 1 >> (127 - shift)) as u64;
-    let [low, high] = words(dividend << shift);
-    let (upper, rest) = if top == 0 && high < divisor {
+    let reciprocal = reciprocal(divisor << shift);
+    let [low, high] = words(dividend);
+    let (upper, rest) = if high < divisor {
         (0, high)
     } else {
-        divide([high, top], divisor, reciprocal)
+        divide([high, 0], divisor, shift, reciprocal)
     };
-    let (lower, _) = divide([low, rest], divisor, reciprocal);
+    let (lower, _) = divide([low, rest], divisor, shift, reciprocal);
     u128::from(upper) << 64 | u128::from(lower)
 }
 
@@ -97,7 +117,7 @@ fn by_word(dividend: u128, divisor: u64) -> u128 {
 #[inline(always)]
 fn by_two_words(dividend: u128, divisor: u128, shift: u32) -> u64 {
     let [_, upper] = words(divisor << shift);
-    let (estimate, _) = divide(words(dividend >> 1), upper, reciprocal(upper));
+    let (estimate, _) = divide(words(dividend >> 1), upper, 0, reciprocal(upper));
     // As great as the quotient, or greater by one.
     let estimate = (u128::from(estimate) << shift >> 63) as u64;
     let least = estimate.saturating_sub(1);
@@ -105,15 +125,30 @@ fn by_two_words(dividend: u128, divisor: u128, shift: u32) -> u64 {
     least + u64::from(rest >= divisor)
 }
 
-/// Quotient and rest of two words, of which the upper one is below the divisor, whose uppermost bit is set.
+/// Quotient and rest of two words, of which the upper one is below the divisor. Its leading zeros are given, and the reciprocal of
+/// what it is without them.
 #[inline(always)]
-fn divide([low, high]: [u64; 2], divisor: u64, reciprocal: u64) -> (u64, u64) {
-    let product = u128::from(reciprocal) * u128::from(high);
-    let [fraction, estimate] = words(product + (u128::from(high) << 64 | u128::from(low)));
+fn divide([low, high]: [u64; 2], divisor: u64, shift: u32, reciprocal: u32) -> (u64, u64) {
+    let divisor = divisor << shift;
+    let high = high << shift | low >> 1 >> (63 - shift);
+    let low = low << shift;
+    let (upper, rest) = digit(high, (low >> 32) as u32, divisor, reciprocal);
+    let (lower, rest) = digit(rest, low as u32, divisor, reciprocal);
+    (u64::from(upper) << 32 | u64::from(lower), rest >> shift)
+}
+
+/// Quotient and rest of a number of three digits of 32 bits, of which the upper two are below the divisor, whose uppermost bit is set.
+#[inline(always)]
+fn digit(upper: u64, lower: u32, divisor: u64, reciprocal: u32) -> (u32, u64) {
+    let product = u64::from(reciprocal) * (upper >> 32);
+    let product = product.wrapping_add(upper);
+    let (estimate, fraction) = ((product >> 32) as u32, product as u32);
+    let number = upper << 32 | u64::from(lower);
+    let taken = divisor.wrapping_mul(u64::from(estimate));
+    let mut rest = number.wrapping_sub(taken).wrapping_sub(divisor);
     let mut quotient = estimate.wrapping_add(1);
-    let mut rest = low.wrapping_sub(quotient.wrapping_mul(divisor));
-    if rest > fraction {
-        quotient = quotient.wrapping_sub(1);
+    if (rest >> 32) as u32 >= fraction {
+        quotient = estimate;
         rest = rest.wrapping_add(divisor);
     }
     if rest >= divisor {
@@ -123,28 +158,50 @@ fn divide([low, high]: [u64; 2], divisor: u64, reciprocal: u64) -> (u64, u64) {
     (quotient, rest)
 }
 
-/// (2^128 - 1) / divisor - 2^64, of a divisor whose uppermost bit is set.
+/// (2^96 - 1) / divisor - 2^32, of a divisor whose uppermost bit is set.
 #[inline(always)]
-fn reciprocal(divisor: u64) -> u64 {
-    let odd = divisor & 1;
-    let upper = (divisor >> 24) + 1;
-    let half = (divisor >> 1) + odd;
-    // 11, 21, 34 and 65 bits.
-    // The uppermost bit is set already: said again, it leaves no check for zero, and so no panic in modules that do not divide.
-    let first = u64::from(0x7_FD00 / ((divisor >> 55) as u32 | 1 << 8));
-    let second = (first << 11) - ((first * first * upper) >> 40) - 1;
-    let third = (second << 13) + ((second * ((1 << 60) - second * upper)) >> 47);
-    let error = ((third >> 1) & odd.wrapping_neg()).wrapping_sub(third.wrapping_mul(half));
-    let fourth = (third << 31).wrapping_add(high(third, error) >> 1);
-    let [_, excess] = words(u128::from(fourth) * u128::from(divisor) + u128::from(divisor));
-    fourth.wrapping_sub(excess).wrapping_sub(divisor)
+fn reciprocal(divisor: u64) -> u32 {
+    reciprocal_by(divisor, rcp_approx_ftz(first_digits(divisor)))
 }
 
-/// The upper word of a product.
+/// The first 24 bits of a divisor whose uppermost bit is set, as a number from 2^31 on and below 2^32. A conversion would take as
+/// long as ten instructions.
 #[inline(always)]
-fn high(a: u64, b: u64) -> u64 {
-    let [_, high] = words(u128::from(a) * u128::from(b));
-    high
+fn first_digits(divisor: u64) -> f32 {
+    f32::from_bits(((divisor >> 40) as u32 & 0x007f_ffff) | 0x4f00_0000)
+}
+
+/// The reciprocal, by one of the upper 32 bits that is right to 21 bits or better.
+#[inline(always)]
+fn reciprocal_by(divisor: u64, near: f32) -> u32 {
+    const POW2_13: f32 = 8192.0;
+    const POW2_32: f32 = 4_294_967_296.0;
+    let [low, high] = [divisor & 0xffff_ffff, divisor >> 32];
+    // The product with a number of 32 bits, its lowest 32 apart.
+    let times = |factor: u32| {
+        let lower = low * u64::from(factor);
+        (high * u64::from(factor) + (lower >> 32), lower as u32)
+    };
+    // Less than it is, by 2^13 at most.
+    let estimate = truncated(((near * POW2_32 - 1.0) * POW2_32 - POW2_13 / 2.0).max(0.0));
+    let (product, product_low) = times(estimate);
+    // How far the product of divisor and reciprocal is from 2^96 - 1.
+    let (lacking, lacking_low) = (!product.wrapping_add(divisor), !product_low);
+    // Its quotient, or less by one: the error is little beside the 16th.
+    let more = truncated(((lacking >> 13) as u32 as f32).fma(near * POW2_13, -0.0625));
+    let (product, product_low) = times(more);
+    let (rest_low, borrow) = lacking_low.overflowing_sub(product_low);
+    let rest = lacking - product - u64::from(borrow);
+    let fits = rest > high || rest == high && u64::from(rest_low) >= low;
+    estimate + more + u32::from(fits)
+}
+
+/// The integer part of a number above -1 and below 2^32.
+#[inline(always)]
+fn truncated(x: f32) -> u32 {
+    // SAFETY: `reciprocal_by` asks for such numbers: the estimate is of a reciprocal below 2^32, and what it lacks is 2^13 at most.
+    // A cast would add four instructions for numbers that are not.
+    unsafe { x.to_int_unchecked() }
 }
 
 #[inline(always)]
@@ -193,10 +250,16 @@ mod tests {
     }
 
     #[test]
-    fn a_reciprocal_is_exact() {
+    fn a_reciprocal_is_exact_on_any_gpu() {
         let check = |divisor: u64| {
-            let expected = u128::MAX / u128::from(divisor) - (1 << 64);
-            assert_eq!(u128::from(reciprocal(divisor)), expected, "{divisor:#x}");
+            let expected = ((1 << 96) - 1) / u128::from(divisor) - (1 << 32);
+            let near = rcp_approx_ftz(first_digits(divisor));
+            // PTX allows an error of 1 ulp.
+            for off in -2..=2 {
+                let near = f32::from_bits(near.to_bits().wrapping_add_signed(off));
+                let found = reciprocal_by(divisor, near);
+                assert_eq!(u128::from(found), expected, "{divisor:#x} {off}");
+            }
         };
         let mut seed = 1;
         (0..100_000).for_each(|_| check(random(&mut seed) as u64 | 1 << 63));
@@ -260,13 +323,19 @@ mod tests {
         for round in 0..200_000_u32 {
             let mut number = || random(&mut seed);
             let divisor = number();
+            let turns = number() % 140;
+            // Most without other bits than those to look at.
+            let bits = match number().checked_shl(128 - turns as u32 % 128) {
+                Some(bits) if round % 8 > 0 => bits,
+                _ => number(),
+            };
             let state = State {
                 rest: (number() >> (round % 100)) % divisor.max(1),
-                bits: number(),
-                turns: number() % 140,
+                bits,
+                turns,
                 divisor,
                 divisor_less_one: divisor.wrapping_sub(1 + u128::from(round % 16 == 0)),
-                carry: number() % 2,
+                carry: u128::from(round % 32 == 1),
             };
             let found = steps(&state);
             if found.carry != NOT_DIVIDED {
@@ -302,7 +371,15 @@ mod tests {
                 ..division()
             },
             State {
-                carry: 2,
+                carry: 1,
+                ..division()
+            },
+            State {
+                bits: 5 << 119,
+                ..division()
+            },
+            State {
+                bits: 5 << 120 | 1,
                 ..division()
             },
             State {
