@@ -1,21 +1,19 @@
 //! Roots and lengths.
 //!
-//! Inverse roots start from a difference of integers, which halves or thirds the exponent and leaves an
+//! The cube root starts from the special function unit's power of a logarithm, which one step makes exact enough. Inverse roots
+//! start from a difference of integers, which halves or thirds the exponent and leaves an
 //! error of a few percent. Two steps of Halley's and Newton's kind make it
 //! small: a square with coefficients that spread its error evenly (by Remez' exchange), and the
 //! first terms of the binomial series. Or one step does, with more terms of the series, whose coefficients
 //! are Sollya's, of fpminimax.
 
-use crate::arch::float::{Exact, normal_sqrt};
+use crate::arch::float::{Exact, exp2_approx_ftz, log2_approx, normal_sqrt};
 
 #[inline]
 pub(crate) fn cbrt(x: f32) -> f32 {
-    let tiny = x.abs() < f32::MIN_POSITIVE;
-    let size = if tiny { x.abs() * TINY.0 } else { x.abs() };
-    let guess = guess_rcbrt(size, 0x547a_8e00);
-    let rest = Exact::fma(-(size * guess), guess * guess, 0.920_421_9);
-    let near = guess * Exact::fma(rest, rest, 1.083_239_4);
-    let near = if tiny { near * TINY.1 } else { near };
+    // Finite and no zero, so that the inverse root is, too.
+    let size = x.abs().max(f32::from_bits(1)).min(f32::MAX);
+    let near = exp2_approx_ftz(log2_approx(size) * (-1.0 / 3.0));
     let root = x * (near * near);
     let rest = Exact::fma(-root.abs(), near, 1.0);
     let correction = Exact::fma(rest, 5.0 / 9.0, 2.0 / 3.0);
@@ -48,7 +46,7 @@ pub(crate) fn rcbrt(x: f32) -> f32 {
 #[inline]
 fn near_rcbrt(x: f32) -> (f32, f32) {
     // With half the digits, so that the square is exact.
-    let guess = f32::from_bits(guess_rcbrt(x, 0x54a1_a7ff).to_bits() & 0xffff_f000);
+    let guess = f32::from_bits(guess_rcbrt(x).to_bits() & 0xffff_f000);
     let rest = Exact::fma(-(x * guess), guess * guess, 1.0);
     let p = Exact::fma(rest, 0.126_823_19, 0.145_778_39);
     let p = Exact::fma(p, rest, 0.172_828_9);
@@ -57,11 +55,10 @@ fn near_rcbrt(x: f32) -> (f32, f32) {
     (Exact::fma(guess * rest, p, guess), rest)
 }
 
-/// A guess at one over the cube root of a positive normal number, from its upper bits times -1/3. With
-/// the `origin` 0x54a1_a000 it is within 4 percent; another adds a factor.
+/// A guess at one over the cube root of a positive normal number, from its upper bits times -1/3: within 4 percent.
 #[inline]
-fn guess_rcbrt(x: f32, origin: u32) -> f32 {
-    f32::from_bits(origin.wrapping_sub((x.to_bits() >> 16) * 0x5555))
+fn guess_rcbrt(x: f32) -> f32 {
+    f32::from_bits(0x54a1_a7ff_u32.wrapping_sub((x.to_bits() >> 16) * 0x5555))
 }
 
 /// The factor that makes a subnormal number normal, and its cube root.
