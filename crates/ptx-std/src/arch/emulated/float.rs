@@ -49,6 +49,12 @@ macro_rules! exact {
 
 exact!(f32 f64);
 
+/// The number whose bits these are.
+#[inline(always)]
+pub(crate) fn from_words(high: u32, low: u32) -> f64 {
+    f64::from_bits(u64::from(high) << 32 | u64::from(low))
+}
+
 /// `1.0 / x`.
 #[inline(always)]
 pub(crate) fn normal_reciprocal(x: f32) -> f32 {

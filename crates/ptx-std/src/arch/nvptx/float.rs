@@ -91,6 +91,23 @@ approximate! { f64 reg64:
     rsqrt_approx_ftz_f64 = "rsqrt.approx.ftz";
 }
 
+/// The number whose bits these are. As a shift and an or of 64 bits, LLVM would compute with it, in more instructions than the one.
+#[inline(always)]
+pub(crate) fn from_words(high: u32, low: u32) -> f64 {
+    let result;
+    // SAFETY: the instruction computes one register from two others.
+    unsafe {
+        asm!(
+            "mov.b64 {}, {{{}, {}}};",
+            out(reg64) result,
+            in(reg32) low,
+            in(reg32) high,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
+
 /// `1.0 / x`, correctly rounded, where both are normal numbers. It is what `ptxas` makes of the division, on
 /// every architecture, without the branch for other numbers.
 #[inline(always)]

@@ -19,10 +19,7 @@ pub(super) fn low(x: f64) -> u32 {
     x.to_bits() as u32
 }
 
-#[inline(always)]
-pub(super) fn from_words(high: u32, low: u32) -> f64 {
-    f64::from_bits(u64::from(high) << 32 | u64::from(low))
-}
+pub(super) use crate::arch::float::from_words;
 
 /// Whether the magnitude is less than the limit, whose lower half is 0; not so for NaN.
 #[inline(always)]
