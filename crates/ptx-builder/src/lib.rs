@@ -35,6 +35,7 @@ mod arch;
 pub mod assembler;
 mod checkout;
 mod error;
+mod half;
 mod nested;
 pub mod nvidia;
 mod options;
@@ -52,6 +53,7 @@ pub use arch::NvvmArch;
 use checkout::Claim;
 pub use checkout::WORKSPACE_VARIABLE;
 pub use error::CudaBuilderError;
+use half::Half;
 use nested::KernelCrate;
 use options::Options;
 pub use options::{DebugInfo, Panics};
@@ -192,7 +194,9 @@ impl CudaBuilder {
                 target_dir.join(arch.to_string())
             };
             let claim = Claim::new(&toolchain, &kernels, &folder)?;
-            let assembly = nested::compile(&toolchain, &kernels, arch, &self.options, &folder)?;
+            let half = self.half(&kernels, &folder)?;
+            let assembly =
+                nested::compile(&toolchain, &kernels, arch, &self.options, &half, &folder)?;
             let ptx = self.finish(&kernels, toolchain.version, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {
                 Some(target) => copy(&ptx, &self.copy_name(target, arch))?,
@@ -234,6 +238,18 @@ impl CudaBuilder {
             write(target, &embedding(&built))?;
         }
         Ok(built)
+    }
+
+    /// Prepares the crate `half` in the nested build's folder, and tells why it stays as it is, where the kernels use it.
+    fn half(&self, kernels: &KernelCrate, folder: &Path) -> Result<Half, CudaBuilderError> {
+        if !self.options.half_by_instructions {
+            return Ok(Half::None);
+        }
+        let half = Half::prepare(kernels, folder)?;
+        if let Half::Unknown(Some(advice)) = &half {
+            println!("cargo::warning={advice}");
+        }
+        Ok(half)
     }
 
     /// Rewrites and checks what the compiler wrote, and returns the path of the result, beside it.

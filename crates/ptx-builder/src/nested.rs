@@ -9,6 +9,7 @@ use std::process::Command;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, NodeDep, Package, PackageId};
 
+use crate::half::Half;
 use crate::options::Options;
 use crate::ptx::Sources;
 use crate::toolchain::Toolchain;
@@ -107,6 +108,14 @@ impl KernelCrate {
         inputs
     }
 
+    /// The packages of this name that the kernel crate reaches.
+    pub(crate) fn packages_named(&self, name: &str) -> Vec<&Package> {
+        let reached = self.reached();
+        let packages = self.metadata.packages.iter();
+        let named = packages.filter(|it| it.name.as_str() == name && reached.contains(&it.id));
+        named.collect()
+    }
+
     /// Whose sources are whose, for messages.
     pub(crate) fn sources(&self) -> Sources {
         let (libraries, kernels) = self
@@ -124,8 +133,16 @@ impl KernelCrate {
         }
     }
 
-    /// The kernel crate and the path dependencies that it reaches, but for those of tests.
+    /// The kernel crate and the path dependencies that it reaches.
     fn local_packages(&self) -> Vec<&Package> {
+        let reached = self.reached();
+        let packages = self.metadata.packages.iter();
+        let local = packages.filter(|it| it.source.is_none() && reached.contains(&it.id));
+        local.collect()
+    }
+
+    /// The kernel crate and its dependencies, but for those of tests.
+    fn reached(&self) -> BTreeSet<&PackageId> {
         let nodes = self
             .metadata
             .resolve
@@ -145,11 +162,7 @@ impl KernelCrate {
                 open.extend(all.filter(|one| !is_of_tests(one)).map(|one| &one.pkg));
             }
         }
-        self.metadata
-            .packages
-            .iter()
-            .filter(|package| package.source.is_none() && reached.contains(&package.id))
-            .collect()
+        reached
     }
 }
 
@@ -181,9 +194,10 @@ pub(crate) fn compile(
     kernels: &KernelCrate,
     arch: NvvmArch,
     options: &Options,
+    half: &Half,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
-    let output = cargo(toolchain, kernels, arch, options, target_dir)
+    let output = cargo(toolchain, kernels, arch, options, half, target_dir)
         .output()
         .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
     if !output.status.success() {
@@ -255,6 +269,7 @@ fn cargo(
     kernels: &KernelCrate,
     arch: NvvmArch,
     options: &Options,
+    half: &Half,
     target_dir: &Path,
 ) -> Command {
     let mut command = inner_cargo(toolchain, kernels, target_dir);
@@ -274,6 +289,7 @@ fn cargo(
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
         .args(UNCHECKED_DEPENDENCIES)
+        .args(half.arguments())
         .args(options.flags_of_library(arch, toolchain))
         .args(&options.build_args)
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing

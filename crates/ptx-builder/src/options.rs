@@ -56,6 +56,7 @@ pub(crate) struct Options {
     pub(crate) common_libraries: bool,
     pub(crate) passes: Passes,
     sink_common: bool,
+    pub(crate) half_by_instructions: bool,
 }
 
 impl Default for Options {
@@ -79,6 +80,7 @@ impl Default for Options {
             common_libraries: false,
             passes: Passes::default(),
             sink_common: false,
+            half_by_instructions: true,
         }
     }
 }
@@ -243,6 +245,23 @@ impl CudaBuilder {
         self
     }
 
+    /// Whether the literals of `f64` that a loop has many of, such as a polynomial's coefficients, are read from constant memory. The
+    /// default is `true`. Otherwise each costs two instructions in each round. Either way the results are the same.
+    #[must_use]
+    pub fn literals_in_constant_memory(mut self, constant: bool) -> Self {
+        self.options.passes.literals_in_constant_memory = constant;
+        self
+    }
+
+    /// Whether `f16` and `bf16` of the crate `half` are converted, added and compared by the GPU's instructions. The default is
+    /// `true`. Otherwise the crate is compiled as it is, with conversions in integer code. Either way the results are the same but
+    /// for the bits of NaN.
+    #[must_use]
+    pub fn half_by_instructions(mut self, by_instructions: bool) -> Self {
+        self.options.half_by_instructions = by_instructions;
+        self
+    }
+
     /// Whether LLVM makes one of alike instructions at the ends of two arms of a branch, behind it. The default is
     /// `false`: of two stores to different places it makes one through a selected address, and what they store to can
     /// then no longer be kept in registers. Either way the results are the same.
@@ -302,16 +321,20 @@ impl Options {
     }
 
     /// Where other dependencies are common to all architectures, the arguments for cargo that make
-    /// ptx-std for this one.
+    /// ptx-std, and `half`, for this one.
     pub(crate) fn flags_of_library(&self, arch: NvvmArch, toolchain: &Toolchain) -> Vec<String> {
         if !self.common_libraries {
             return Vec::new();
         }
         let flags = flags_beside_others(arch, toolchain);
-        let flags = format!("profile.release.package.ridgepoint-ptx-std.rustflags={flags:?}");
-        ["-Zprofile-rustflags", "--config", &flags]
-            .map(str::to_owned)
-            .into()
+        let mut arguments = vec!["-Zprofile-rustflags".to_owned()];
+        for library in ["ridgepoint-ptx-std", "half"] {
+            arguments.push("--config".to_owned());
+            arguments.push(format!(
+                "profile.release.package.{library}.rustflags={flags:?}"
+            ));
+        }
+        arguments
     }
 
     /// Flags for the crate that becomes PTX.

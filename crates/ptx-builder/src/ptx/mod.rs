@@ -1,7 +1,7 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
 //! Everything here is a function of the text. [`process`] parses it ([`source`]), reads arguments where they lie
-//! ([`arguments`]), divides 128-bit numbers at once ([`division`]), writes the kernels'
+//! ([`arguments`]), divides 128-bit numbers at once ([`division`]), reads literals from constant memory ([`literals`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
@@ -22,6 +22,7 @@ mod frame;
 mod globals;
 mod kernels;
 pub(crate) mod lints;
+mod literals;
 mod panics;
 mod places;
 mod rewrite;
@@ -39,6 +40,7 @@ use edit::Edits;
 use kernels::Description;
 pub(crate) use kernels::descriptions;
 use lints::{Finding, Levels, Subject};
+use literals::Literals;
 pub use places::Place;
 pub(crate) use places::Sources;
 use source::{Definition, Source};
@@ -61,6 +63,8 @@ pub(crate) struct Passes {
     pub(crate) arguments_in_place: bool,
     /// 128-bit numbers are divided by ptx-std's function, and not bit by bit.
     pub(crate) divisions_at_once: bool,
+    /// Literals of `f64` that loops have many of are read from constant memory.
+    pub(crate) literals_in_constant_memory: bool,
 }
 
 impl Default for Passes {
@@ -68,6 +72,7 @@ impl Default for Passes {
         Passes {
             arguments_in_place: true,
             divisions_at_once: true,
+            literals_in_constant_memory: true,
         }
     }
 }
@@ -99,6 +104,8 @@ pub(crate) fn process(text: &str, options: &Options) -> Processed {
 fn improved(source: &Source<'_>, passes: Passes) -> Option<String> {
     let mut edits = Edits::default();
     let (mut copies, mut divisions) = (0, 0);
+    let mut literals = Literals::default();
+    let moves_literals = passes.literals_in_constant_memory && literals::have_room(source);
     let divides = passes.divisions_at_once && division::function(source).is_some();
     for definition in source.definitions() {
         if passes.arguments_in_place
@@ -110,11 +117,15 @@ fn improved(source: &Source<'_>, passes: Passes) -> Option<String> {
         if divides {
             divisions += division::at_once(source, definition, &mut edits);
         }
+        if moves_literals {
+            literals.read(definition, &mut edits);
+        }
     }
     if divisions > 0 {
         division::declare(source, &mut edits);
     }
-    (copies + divisions > 0).then(|| edits.apply(source.text))
+    let reads_literals = literals.declare(source, &mut edits);
+    (copies + divisions > 0 || reads_literals).then(|| edits.apply(source.text))
 }
 
 /// Returns the text with all that is made better in it, and the findings in it as it was.

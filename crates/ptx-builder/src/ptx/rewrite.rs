@@ -14,7 +14,8 @@ use super::spaces::{Spaces, Value, address_operands, relative};
 
 const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
-const CONSTANT: &str = "__constant__";
+/// The mark of statics that belong in constant memory.
+pub(super) const CONSTANT: &str = "__constant__";
 
 /// The functions that ptx-std defines because the compiler may call them, or this crate, and LLVM keeps though nothing does.
 const LIBRARY_CALLS: [&str; 2] = ["memcmp", division::FUNCTION];
