@@ -43,8 +43,17 @@ pub(crate) fn have_room(source: &Source<'_>) -> bool {
 }
 
 impl Literals {
-    /// Has the function's loops read their literals from the table, if they have enough of them.
-    pub(crate) fn read(&mut self, definition: Definition<'_>, edits: &mut Edits) {
+    /// Has the function's loops read their literals from the table, if they have enough of them. Not where tensor cores take the
+    /// registers: there `ptxas` would keep others in local memory for what it reads before the loop.
+    pub(crate) fn read(
+        &mut self,
+        source: &Source<'_>,
+        definition: Definition<'_>,
+        edits: &mut Edits,
+    ) {
+        if multiplies_matrices(source, definition) {
+            return;
+        }
         let uses = uses_in_loops(definition);
         let mut registers = BTreeMap::new();
         for one in &uses {
@@ -123,6 +132,12 @@ fn uses_in_loops(definition: Definition<'_>) -> Vec<Use> {
     uses
 }
 
+fn multiplies_matrices(source: &Source<'_>, definition: Definition<'_>) -> bool {
+    let opcodes = definition.body.instructions.iter();
+    let mut opcodes = opcodes.map(|it| it.text(source.text));
+    opcodes.any(|opcode| opcode.starts_with("mma.") || opcode.starts_with("wgmma."))
+}
+
 fn is_fused(instruction: &Instruction) -> bool {
     matches!(&instruction.operation, Operation::Fma(fma) if fma.ty == Type::F64)
 }
@@ -146,7 +161,7 @@ mod tests {
         let definition = source.definitions().next().expect("it is defined");
         let (mut literals, mut edits) = (Literals::default(), Edits::default());
         if have_room(&source) {
-            literals.read(definition, &mut edits);
+            literals.read(&source, definition, &mut edits);
         }
         literals
             .declare(&source, &mut edits)
@@ -192,6 +207,13 @@ mod tests {
         let many = fused(&short) + &fused(&FOUR[..3]) + "@%p bra $L;";
         assert_eq!(moved(&many), None, "three that are long");
         assert_eq!(moved(&fused(&FOUR)), None, "no loop");
+        let matrices =
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%x, %y}, {%x}, {%y}, {%x, %y};\n";
+        assert_eq!(
+            moved(&(matrices.to_owned() + &fused(&FOUR) + "@%p bra $L;")),
+            None,
+            "matrices"
+        );
     }
 
     #[test]

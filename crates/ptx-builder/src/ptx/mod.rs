@@ -118,7 +118,7 @@ fn improved(source: &Source<'_>, passes: Passes) -> Option<String> {
             divisions += division::at_once(source, definition, &mut edits);
         }
         if moves_literals {
-            literals.read(definition, &mut edits);
+            literals.read(source, definition, &mut edits);
         }
     }
     if divisions > 0 {
