@@ -80,6 +80,22 @@ mod tests {
     }
 
     #[test]
+    fn as_many_rows_are_under_way_as_the_guide_says() {
+        let under_way = |count| {
+            let mut rounds = Rounds::new(100, count);
+            let mut begun = 0;
+            let of_row = |point| {
+                let steps = rounds.until(point);
+                begun += steps.iter().filter(|it| it.round == 0).count();
+                begun - point
+            };
+            (0..100).map(of_row).max()
+        };
+        // docs/measuring.md, "Files".
+        assert_eq!((under_way(4), under_way(1)), (Some(24), Some(1)));
+    }
+
+    #[test]
     fn few_points_take_turns_and_one_round_keeps_the_order() {
         let steps = points(&Rounds::new(2, 3).until(1));
         assert_eq!(steps, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]);
