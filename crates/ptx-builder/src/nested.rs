@@ -176,16 +176,19 @@ fn folder_of(package: &Package) -> &Path {
 }
 
 /// `ptx` in the target folder that the build script's `OUT_DIR` lies in. That folder is known by what
-/// cargo puts there: the one or the other, by its version and by who made the folder.
+/// cargo puts there: the one or the other, by its version and by who made the folder. It is the innermost: one around it is that
+/// of another package, or of another commit of the same, whose PTX has the same name.
 pub(crate) fn default_target_dir() -> Result<PathBuf, CudaBuilderError> {
-    const MARKS: [&str; 2] = ["CACHEDIR.TAG", ".rustc_info.json"];
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(CudaBuilderError::NoOutDir)?);
-    let target = out_dir
-        .ancestors()
-        .filter(|folder| MARKS.iter().any(|mark| folder.join(mark).is_file()))
-        .last()
-        .unwrap_or(&out_dir);
-    Ok(target.join("ptx"))
+    Ok(target_of(&out_dir).join("ptx"))
+}
+
+/// The target folder that a folder lies in.
+fn target_of(out_dir: &Path) -> &Path {
+    const MARKS: [&str; 2] = ["CACHEDIR.TAG", ".rustc_info.json"];
+    let mut folders = out_dir.ancestors();
+    let marked = folders.find(|folder| MARKS.iter().any(|mark| folder.join(mark).is_file()));
+    marked.unwrap_or(out_dir)
 }
 
 /// Compiles to PTX and returns its path. Cheap when nothing has changed: cargo sees to that.
@@ -347,6 +350,21 @@ pub(crate) fn forget_outer_build(command: &mut Command) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As `compare --against` builds a commit within the target folder of the package.
+    #[test]
+    fn a_build_within_the_target_folder_of_another_has_its_own_ptx() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let outer = folder.path().join("target");
+        let inner = outer.join("ridgepoint-against/1f/target");
+        let out_dir = inner.join("release/build/kernels-1f/out");
+        fs::create_dir_all(&out_dir).expect("folders");
+        for marked in [&outer, &inner] {
+            fs::write(marked.join("CACHEDIR.TAG"), "").expect("writable");
+        }
+        assert_eq!(target_of(&out_dir), inner);
+        assert_eq!(target_of(&outer.join("debug/build")), outer);
+    }
 
     #[test]
     fn warnings_of_what_we_add_are_left_out_and_no_other() {

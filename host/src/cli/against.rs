@@ -115,8 +115,8 @@ fn earlier(
     build(&commit, program, interrupt)
 }
 
-/// Builds the same target from the sources of a commit, in a folder of their own that is kept for the next time. What other
-/// commits, or a bench of the package as it is, have built of its dependencies is not built again.
+/// Builds the same target from the sources of a commit, in a folder of their own that is kept for the next time. Its builds
+/// are its own, too: in a folder that they shared, the PTX and the program of one commit would take the place of another's.
 fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let here = match program {
@@ -127,8 +127,9 @@ fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBu
         .strip_prefix(&top)
         .unwrap_or(Path::new(""))
         .to_path_buf();
-    let builds = Path::new(&top).join("target/ridgepoint-against");
-    let folder = builds.join(commit);
+    let folder = Path::new(&top)
+        .join("target/ridgepoint-against")
+        .join(commit);
     let sources = folder.join("sources");
     if !sources.is_dir() {
         unpack(commit, &top, &folder, &sources, interrupt)?;
@@ -151,25 +152,13 @@ fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBu
     cargo
         .arg("--message-format=json-render-diagnostics")
         .arg("--target-dir")
-        .arg(match program {
-            Program::Bench(..) => own_target().unwrap_or_else(|| builds.join("target")),
-            // There its file would take this program's place.
-            Program::Ridgepoint => builds.join("target"),
-        })
+        .arg(folder.join("target"))
         .current_dir(sources.join(inside))
         .stdout(file);
     finished(&mut cargo, interrupt)?;
     let said = fs::read_to_string(&messages).map_err(Failure::failed)?;
     let built = said.lines().filter_map(executable).next_back();
     built.ok_or_else(|| Failure::Failed(format!("commit {commit} builds no such program")))
-}
-
-/// Returns the target folder that this program lies in, which cargo marks as a cache.
-fn own_target() -> Option<PathBuf> {
-    let program = env::current_exe().ok()?;
-    let mut folders = program.ancestors();
-    let target = folders.find(|folder| folder.join("CACHEDIR.TAG").is_file())?;
-    Some(target.to_owned())
 }
 
 /// Unpacks a commit's files beside their place first, so that what is there is whole.
