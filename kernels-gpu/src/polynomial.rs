@@ -1,11 +1,11 @@
-//! y = x + x^2 + ... + x^k for each element, in two forms of the same 2k FLOP.
+//! y = x + x^2 + ... + x^k for each element, in two forms of the same 2k operations.
 //!
 //! * **Power sum**: `result += power; power *= x`, the roofline exercise's loop. Its add and its
 //!   multiply depend on different values and cannot fuse, so it can reach half of the FMA peak.
 //! * **Horner**: `result = result * x + x`, k fused multiply-adds.
 //!
 //! Each form comes for f32, f64 and pairs of f16, for vectors of 1, 2 and 4 elements, and for 1, 2 and
-//! 4 vectors that a thread works on at once. A number costs one read and one write, so the arithmetic
+//! 4 vectors that a thread works on at once; Horner's also for 32-bit integers, modulo 2^32, without vectors. A number costs one read and one write, so the arithmetic
 //! intensity is 2k / 8 FLOP/byte in f32, 2k / 16 in f64 and 2k / 4 in f16.
 
 use core::ops::{Add, Mul};
@@ -69,6 +69,33 @@ impl Real for f64 {
     }
 }
 
+impl Real for i32 {
+    /// Modulo 2^32. LLVM would make of `r x + x` the sum and the product of `(r + 1) x`.
+    #[inline(always)]
+    fn fused(self, a: i32, b: i32) -> i32 {
+        #[cfg(target_arch = "nvptx64")]
+        {
+            let result: i32;
+            // SAFETY: the instruction does nothing but compute its result of these registers.
+            unsafe {
+                core::arch::asm!(
+                    "mad.lo.s32 {0}, {1}, {2}, {3};",
+                    out(reg32) result, in(reg32) self, in(reg32) a, in(reg32) b,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            result
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        self.wrapping_mul(a).wrapping_add(b)
+    }
+
+    #[inline(always)]
+    fn kept_here(self) -> i32 {
+        kept!(reg32, self)
+    }
+}
+
 impl Real for F16x2 {
     #[inline(always)]
     fn fused(self, a: F16x2, b: F16x2) -> F16x2 {
@@ -109,7 +136,7 @@ macro_rules! kernels {
             #[kernel]
             pub unsafe fn [<$family $size>](x: &[$real], y: *mut $real, k: u32) {
                 // SAFETY: the same contract.
-                unsafe { map::<$real, $width, $ilp>(x, y, |x| $form(x, k)) }
+                unsafe { map::<$real, $width, $ilp>(x, y, k, $form) }
             }
         )*
 
@@ -133,14 +160,19 @@ kernels! {
     horner_f16x2 = horner<F16x2>;
 }
 
-/// Applies `f` to `x`, `ILP` vectors of `N` elements per thread at once, and to the rest, fewer than
+kernels! {
+    horner_i32 = horner<i32>: _v1<1, 1> _v1_ilp2<1, 2> _v1_ilp4<1, 4>
+}
+
+/// Applies `f` of degree `k` to `x`, `ILP` vectors of `N` elements per thread at once, and to the rest, fewer than
 /// `N`, one by one. A thread that stays loads its next vectors before it works on those it has, so
 /// that memory and arithmetic are busy at the same time.
 #[inline(always)]
 unsafe fn map<T: Real, const N: usize, const ILP: usize>(
     x: &[T],
     y: *mut T,
-    f: impl Fn([[T; N]; ILP]) -> [[T; N]; ILP],
+    k: u32,
+    f: impl Fn([[T; N]; ILP], u32) -> [[T; N]; ILP],
 ) {
     let vectors = x.len() / N;
     let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
@@ -160,7 +192,7 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
     while first < vectors {
         let current = next;
         next = load(first + ILP * threads);
-        let result = f(current);
+        let result = f(current, k);
         for j in 0..ILP {
             let vector = first + j * threads;
             if vector < vectors {
@@ -175,7 +207,7 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
         // SAFETY: `element < x.len()`, and comes to one thread.
         unsafe {
             y.add(element)
-                .write(f([[*x.get_unchecked(element); N]; ILP])[0][0])
+                .write(f([[*x.get_unchecked(element); N]; ILP], k)[0][0])
         };
     }
 }

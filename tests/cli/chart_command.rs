@@ -1,6 +1,7 @@
 //! `ridgepoint chart`, on the rows and ceilings of an emulated run.
 
 use crate::support;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -51,6 +52,43 @@ fn measured() -> tempfile::TempDir {
         assert!(output.status.success(), "{said}");
     }
     folder
+}
+
+/// Whatever a workload's axes are called, curves go along the first, and differ in the others.
+#[test]
+fn rows_of_a_ladder_are_a_curve_for_each_step() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results");
+    let [rows, ceilings] = ["h200-ladder/ladder.csv", "h200-ceilings/ceilings.json"]
+        .map(|file| results.join(file).display().to_string());
+    let chart = [
+        "chart",
+        &rows,
+        "--ceilings",
+        &ceilings,
+        "--mark",
+        "step=mma_sync,n=4096",
+        "--output",
+        "a.svg",
+    ];
+    let drawn = ridgepoint(folder.path(), &chart);
+    assert!(drawn.status.success(), "{drawn:?}");
+    let svg = fs::read_to_string(folder.path().join("a.svg")).expect("written");
+    let header_and_rows = fs::read_to_string(&rows).expect("rows");
+    let steps: BTreeSet<&str> = header_and_rows
+        .lines()
+        .skip(1)
+        .filter_map(|row| row.split(',').nth(7))
+        .collect();
+    assert!(steps.len() > 2, "{steps:?}");
+    for step in steps {
+        assert!(svg.contains(&format!("step {step}")), "{step}");
+    }
+    assert!(!svg.contains("grid "), "it follows from n and step");
+    assert!(
+        svg.contains("n = 4096: ") && !svg.contains("n 4096"),
+        "n is what curves go along"
+    );
 }
 
 #[test]

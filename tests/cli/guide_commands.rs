@@ -1,6 +1,7 @@
 //! Commands of the guides that need no project, as a reader types them: in a folder of their own.
 
 use crate::{guides, support};
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -116,6 +117,60 @@ fn ranks_are_well_under_slurm() {
     assert!(said.ends_with("25 checks, 0 failed\n"), "{said}");
 }
 
+/// On the emulator the same bytes and operations as `f32` has, predicted under roofs of their own.
+#[test]
+fn integers_have_a_roofline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let page = "reading-a-roofline.md";
+    let line = command(page, "ridgepoint roofline --kernel horner");
+    let said = succeeds(folder.path(), &line);
+    assert!(
+        said.contains(
+            "i32 roofs of NVIDIA H200, data sheet: memory 4.80 TB/s, multiply-add 33.45 Top/s"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("op/byte under the multiply-add roof"),
+        "{said}"
+    );
+    assert!(said.contains("Gop/s, limited by integer"), "{said}");
+    let rows = fs::File::open(folder.path().join("roofline.csv")).expect("rows");
+    let mut rows = csv::Reader::from_reader(rows);
+    let rows: Vec<HashMap<String, String>> =
+        rows.deserialize().map(|it| it.expect("a row")).collect();
+    let of = |dtype: &str, column: &str| {
+        let mine = rows.iter().filter(|it| it["dtype"] == dtype);
+        mine.map(|it| it[column].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("i32", "ai"),
+        ["0.250000", "2.500000", "25.000000", "250.000000"]
+    );
+    assert_eq!(of("i32", "ai"), of("f32", "ai"));
+    assert_eq!(of("i32", "checked"), ["true"; 4]);
+    assert_eq!(
+        of("i32", "predicted_limit"),
+        ["memory", "memory", "integer", "integer"]
+    );
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    let [integers, floats] = ["i32", "f32"].map(|it| number(&of(it, "predicted_gflops")[3]));
+    assert!(
+        (1.9..2.1).contains(&(floats / integers)),
+        "{floats}, {integers}"
+    );
+    assert_eq!(of("i32", "counted_flop")[3], (2000 * 65_536).to_string());
+    let chart = fs::read_to_string(folder.path().join("integers.svg")).expect("a chart");
+    for part in [
+        "i32 multiply-add",
+        "GFLOP/s or Gop/s",
+        "horner i32",
+        "op/byte",
+    ] {
+        assert!(chart.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn the_lesson_is_measured_and_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -125,7 +180,7 @@ fn the_lesson_is_measured_and_drawn() {
     );
     succeeds(
         folder.path(),
-        &command("reading-a-roofline.md", "ridgepoint roofline"),
+        &command("reading-a-roofline.md", "ridgepoint roofline --kernel all"),
     );
     fs::create_dir_all(folder.path().join("scripts/figures")).expect("a folder");
     fs::copy(

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Failure, row_format};
 use crate::driver::{Device, DeviceProperties, GpuProperties, Limits, gpus};
 use crate::kernels::embedded_ptx;
-use crate::model::{Board, Limit, Precision, Roofs};
+use crate::model::{Board, Precision, Roofs};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -152,12 +152,23 @@ fn of_gpu(facts: &DeviceProperties, gpu: &GpuProperties) -> Vec<(String, String)
     });
     let roofs = Precision::ALL.into_iter().filter_map(|precision| {
         let roofs = Roofs::of_device(facts, precision)?;
+        let kinds = precision.arithmetic();
+        let rates = kinds
+            .iter()
+            .map(|(limit, name)| format!("{name} {}", precision.rate(roofs.ceiling(*limit))));
+        let ridges = kinds
+            .iter()
+            .map(|(limit, _)| format!("{:.1}", roofs.ridge_point(*limit).0));
         let value = format!(
-            "FMA {}, add+mul {}, ridge points {:.1} and {:.1} FLOP/byte",
-            roofs.ceiling(Limit::Fma),
-            roofs.ceiling(Limit::AddMul),
-            roofs.ridge_point(Limit::Fma).0,
-            roofs.ridge_point(Limit::AddMul).0,
+            "{}, {} {} {}/byte",
+            rates.collect::<Vec<_>>().join(", "),
+            if kinds.len() == 1 {
+                "ridge point"
+            } else {
+                "ridge points"
+            },
+            ridges.collect::<Vec<_>>().join(" and "),
+            precision.operation(),
         );
         Some((format!("{} roofs", precision.name()), value))
     });

@@ -35,7 +35,7 @@ impl<T: Element> Signature for Polynomial<T> {
 pub trait Element: Real + Send + Sync + Debug {
     /// Its name: "f32".
     const NAME: &'static str;
-    /// Half of the distance from 1 to the next number: what rounding changes at most, relative.
+    /// Half of the distance from 1 to the next number: what rounding changes at most, relative. 0 of integers, which wrap.
     const ROUNDOFF: f64;
     /// The least normal number.
     const LEAST_NORMAL: f64;
@@ -55,8 +55,14 @@ pub trait Element: Real + Send + Sync + Debug {
         Self::from_numbers(|| value)
     }
 
+    /// The float64 answer for one number, and what rounding each step to this type's numbers can change.
+    fn reference(x: f64, k: u32) -> Reference {
+        // Two float64 results differ by the roundings of both.
+        evaluate(x, k, Self::ROUNDOFF + f64::ROUNDOFF, Self::LEAST_NORMAL)
+    }
+
     /// The kernel of this form for `ilp` vectors of `width` elements per thread, or `None` if these
-    /// are not of [`ILPS`] and [`WIDTHS`].
+    /// are not of [`ILPS`] and [`WIDTHS`], or the type has no such form.
     fn kernel(form: Form, width: u32, ilp: u32) -> Option<Entry<Polynomial<Self>>>;
 }
 
@@ -128,11 +134,44 @@ pub struct Reference {
     pub error: f64,
 }
 
-/// Evaluates the polynomial in float64, by Horner's rule, and what rounding each step to `T`'s
-/// numbers can change.
+impl Element for i32 {
+    const NAME: &'static str = "i32";
+    const ROUNDOFF: f64 = 0.0;
+    const LEAST_NORMAL: f64 = 0.0;
+    const GREATEST: f64 = f64::INFINITY;
+    const X: f64 = 3.0;
+
+    fn from_numbers(mut next: impl FnMut() -> f64) -> i32 {
+        next() as i32
+    }
+
+    fn numbers(self) -> impl Iterator<Item = f64> {
+        [f64::from(self)].into_iter()
+    }
+
+    /// Exact, modulo 2^32, in integers of 64 bits.
+    fn reference(x: f64, k: u32) -> Reference {
+        let x = i64::from(x as i32);
+        let value = (0..k).fold(0i64, |sum, _| i64::from((sum * x + x) as i32));
+        let value = value as f64;
+        Reference {
+            value,
+            scale: value.abs(),
+            error: 0.0,
+        }
+    }
+
+    fn kernel(form: Form, width: u32, ilp: u32) -> Option<Entry<Polynomial<i32>>> {
+        match form {
+            Form::PowerSum => None,
+            Form::Horner => super::horner_i32(width, ilp),
+        }
+    }
+}
+
+/// The float64 answer for one number, as [`Element::reference`].
 pub fn reference<T: Element>(x: f64, k: u32) -> Reference {
-    // Two float64 results differ by the roundings of both.
-    evaluate(x, k, T::ROUNDOFF + f64::ROUNDOFF, T::LEAST_NORMAL)
+    T::reference(x, k)
 }
 
 /// The error is that of the power sum, step by step, as if each rounding went the worst way; Horner's
@@ -189,6 +228,20 @@ mod tests {
             }
         }
         assert!(worst.iter().all(|it| (0.2..=1.0).contains(it)), "{worst:?}");
+    }
+
+    #[test]
+    fn integers_wrap_as_their_reference_does() {
+        for x in [-7, -1, 0, 1, 3, i32::MAX] {
+            for k in [1, 2, 3, 20, 21, 1000] {
+                let [[y]] = crate::polynomial::horner([[x]], k);
+                assert_eq!(
+                    f64::from(y),
+                    reference::<i32>(x.into(), k).value,
+                    "{x}, {k}"
+                );
+            }
+        }
     }
 
     #[test]

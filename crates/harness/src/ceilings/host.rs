@@ -37,9 +37,18 @@ pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRo
         ..Effort::of(device)
     };
     let bench = Bench::new(device, &loaded, &effort)?;
-    let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Variant::new).collect();
-    let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
-        (kernels(Polynomial::HORNER), kernels(Polynomial::POWER_SUM));
+    let has_vectors = |width: &u32| *width == 1 || precision.arithmetic().len() > 1;
+    let widths = || WIDTHS.into_iter().filter(has_vectors);
+    let kernels = |form| {
+        iproduct!([form], widths(), ILPS)
+            .map(Variant::new)
+            .collect()
+    };
+    let mut horner: Vec<Variant> = kernels(Polynomial::HORNER);
+    let mut power_sum: Vec<Variant> = match precision.arithmetic() {
+        [_] => Vec::new(),
+        _ => kernels(Polynomial::POWER_SUM),
+    };
     let mut copy = Copy::new().map_err(|needed| HostRoofsError::Memory {
         needed,
         free: free_host_memory(),
@@ -53,7 +62,12 @@ pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRo
             .try_for_each(|variant| variant.run(&bench, precision))?;
     }
     let highest = |variants: &[Variant]| variants.iter().map(|it| it.rate).fold(0.0, f64::max);
-    let (fma, add_mul) = (highest(&horner), highest(&power_sum));
+    let fma = highest(&horner);
+    // Where it is not measured: an add or a multiply takes the slot of a multiply-add.
+    let add_mul = match power_sum[..] {
+        [] => fma / 2.0,
+        _ => highest(&power_sum),
+    };
     Ok(Roofs {
         memory: BytesPerSec(memory),
         fma: FlopsPerSec(fma),

@@ -199,7 +199,7 @@ impl Ceilings {
             Quantity::MemoryCopy
         };
         let arithmetic = |limit| value(Quantity::arithmetic_rate(precision, limit)?);
-        let fma = arithmetic(Limit::Fma)?;
+        let fma = arithmetic(precision.arithmetic()[0].0)?;
         // Where it is not measured: an add or a multiply takes the slot of a multiply-add.
         let add_mul = arithmetic(Limit::AddMul).unwrap_or(fma / 2.0);
         Some(Roofs {

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::driver::DeviceProperties;
 use crate::model::{Board, Limit, Precision, TensorType};
-use Limit::{AddMul, Fma};
+use Limit::{AddMul, Fma, Integer};
 use Measures::{Latency, Other, Rate, Tensor};
-use Precision::{Bf16x2, F16x2, F32, F64};
+use Precision::{Bf16x2, F16x2, F32, F64, I32};
 
 /// Generates [`Quantity`] of its rows: the name in tables, the unit, and the arithmetic that it measures.
 macro_rules! quantities {
@@ -114,7 +114,7 @@ quantities! {
     /// Multiply and add of two `f16` at once that do not fuse.
     AddMulF16x2, "f16x2 add+mul", FlopsPerSec, Rate(F16x2, AddMul);
     /// Multiply-add of 32-bit integers.
-    MadI32, "i32 multiply-add", OpsPerSec, Other(Arithmetic::I32, 2.0);
+    MadI32, "i32 multiply-add", OpsPerSec, Rate(I32, Integer);
     /// 2^x of `f32`: special functions.
     Exp2F32, "f32 exp2", OpsPerSec, Other(Arithmetic::Special, 1.0);
     /// Products of `bf16` on tensor cores by `wgmma`, with sums in `f32`, of random numbers.
@@ -312,7 +312,7 @@ impl Quantity {
     /// The lanes that do it, and how many operations each of their results is.
     fn arithmetic(self) -> Option<(Arithmetic, f64)> {
         match self.measures()? {
-            Rate(precision, Limit::Fma) => Some((precision.into(), 2.0)),
+            Rate(precision, Limit::Fma | Limit::Integer) => Some((precision.into(), 2.0)),
             // An add or a multiply takes a multiply-add's place.
             Rate(precision, _) => Some((precision.into(), 1.0)),
             Other(arithmetic, operations) => Some((arithmetic, operations)),

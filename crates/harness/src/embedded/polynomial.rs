@@ -11,7 +11,7 @@ use crate::model::{Operation, Precision, Work};
 use crate::workload::{Axis, Case, Chunk, Point, PointError, Workload};
 
 /// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
-/// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16.
+/// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16. Horner's comes for integers, too, modulo 2^32: k / 4 op/byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Polynomial {
     form: Form,
@@ -35,6 +35,13 @@ impl Polynomial {
     /// As [`Polynomial::HORNER`], of numbers that differ.
     pub(super) const VARIED_HORNER: Polynomial = Polynomial::HORNER.varied();
 
+    /// The types that there are kernels for: sums of powers of integers take lanes for additions and others for products.
+    fn types(self) -> impl Iterator<Item = Precision> {
+        const FLOATS: [Precision; 3] = [Precision::F32, Precision::F64, Precision::F16x2];
+        let integers = (self.form == Form::Horner).then_some(Precision::I32);
+        FLOATS.into_iter().chain(integers)
+    }
+
     const fn varied(self) -> Polynomial {
         let is_varied = true;
         Polynomial { is_varied, ..self }
@@ -55,8 +62,8 @@ impl Workload for Polynomial {
                 .within(1..=1 << 20)
                 .in_occupancy([100])
                 .help("degrees of the polynomial: 2k FLOP per element"),
-            Axis::types(TYPES).visits([Precision::F32])
-                .help("element types: f32, f64, f16x2 (two f16 values in one register, counted as one element)"),
+            Axis::types(self.types()).visits([Precision::F32])
+                .help("element types: f32, f64, f16x2 (two f16 values in one register, counted as one element), and of horner i32"),
             Axis::one_of("vector", WIDTHS, [1])
                 .in_occupancy([1, 4])
                 .help("elements per load: 1, 2, 4"),
@@ -68,7 +75,7 @@ impl Workload for Polynomial {
                 .help("number of elements, such as 2^26"),
             Axis::setting("x").help(
                 "value of every input element [default: 1.01; f16x2: 0.9, because 1.01^630 is \
-                 too large for an f16]",
+                 too large for an f16; i32: 3]",
             ),
         ]
     }
@@ -78,6 +85,7 @@ impl Workload for Polynomial {
             Precision::F32 => case::<f32>(*self, at, Precision::F32),
             Precision::F64 => case::<f64>(*self, at, Precision::F64),
             Precision::F16x2 => case::<F16x2>(*self, at, Precision::F16x2),
+            Precision::I32 => case::<i32>(*self, at, Precision::I32),
             other => Err(format!("there is no polynomial of {}", other.name()).into()),
         }
     }
@@ -130,7 +138,12 @@ fn case<'d, T: Element + DeviceValue>(
             .collect(),
         false => vec![x],
     };
-    let entry = T::kernel(form, vector, ilp).expect("there is one for each of WIDTHS and ILPS");
+    let entry = T::kernel(form, vector, ilp).ok_or_else(|| {
+        format!(
+            "vector = {vector}: polynomials of {} are computed without vectors",
+            T::NAME
+        )
+    })?;
     let there = numbers.clone();
     let config = at.linear(elements.div_ceil((vector * ilp) as usize));
     let arrays = at
@@ -200,7 +213,8 @@ fn overhead(form: Form, precision: Precision, k: u32, [n, padding]: [usize; 2]) 
 fn input<T: Element>(x: f64, k: u32) -> Result<(T, f64), PointError> {
     let element = T::from_f64(x);
     let number = element.numbers().next().expect("an element has a number");
-    if number.is_infinite() || (number == 0.0 && x != 0.0) {
+    let is_rounded = T::ROUNDOFF == 0.0 && number != x;
+    if number.is_infinite() || (number == 0.0 && x != 0.0) || is_rounded {
         return Err(format!("x = {x:e} is {number} in {}", T::NAME).into());
     }
     let result = sum_of_powers(number.abs(), k);
@@ -228,9 +242,6 @@ fn sum_of_powers(x: f64, k: u32) -> f64 {
     }
     x * (k * x.ln()).exp_m1() / (x - 1.0)
 }
-
-/// Types that there are kernels for.
-const TYPES: [Precision; 3] = [Precision::F32, Precision::F64, Precision::F16x2];
 
 /// Numbers after which varied ones begin again.
 const PERIOD: u32 = 201;

@@ -143,21 +143,24 @@ fn polynomials() -> Vec<Listed> {
         Checked::new(it, &[128])
             .at("k", [131])
             .at("dtype", dtypes.iter().copied())
-            .at("vector", WIDTHS)
             .at("ilp", ILPS)
     };
-    let polynomial = |it: &'static Polynomial, varied| {
+    let polynomial = |it: &'static Polynomial, varied, integers: &[&'static str]| {
         // An element of f16x2 is two numbers.
         let checks = [
-            points(varied, &["f32", "f64"]),
-            points(varied, &["f16x2"]).each(2),
+            points(varied, &["f32", "f64"]).at("vector", WIDTHS),
+            points(varied, &["f16x2"]).at("vector", WIDTHS).each(2),
         ];
+        let whole = integers
+            .iter()
+            .map(|dtype| points(varied, &[dtype]).at("vector", [1]));
+        let checks: Vec<_> = checks.into_iter().chain(whole).collect();
         Listed::checked(it, checks)
     };
     vec![
-        polynomial(&Polynomial::POWER_SUM, &Polynomial::VARIED_POWER_SUM)
+        polynomial(&Polynomial::POWER_SUM, &Polynomial::VARIED_POWER_SUM, &[])
             .good_for(&[All, Sweep, Chunks]),
-        polynomial(&Polynomial::HORNER, &Polynomial::VARIED_HORNER)
+        polynomial(&Polynomial::HORNER, &Polynomial::VARIED_HORNER, &["i32"])
             .good_for(&[All, Chunks])
             .also_called("polynomial"),
     ]

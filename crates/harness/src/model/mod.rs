@@ -20,7 +20,7 @@ pub use roofline::{Limit, Roof, Roofs};
 pub use tensor::{TensorRoof, TensorRoofs, TensorType};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};
-pub use work::{Operation, Work};
+pub use work::{Numbers, Operation, Work};
 
 /// A GPU, as far as its roofs depend on it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,14 +1,16 @@
-//! The floating-point types that kernels compute with outside of tensor cores: one row per type.
+//! The types that kernels compute with outside of tensor cores: one row per type.
 
 use std::str::FromStr;
 
 use occupancy::Arithmetic;
 
+use super::{FlopsPerSec, Limit};
+
 /// Generates [`Precision`] of its rows: the type's name, the bytes of a number, the numbers of a kernel's element, the lanes
 /// that compute with it, the types of PTX that are of it, and the type that is measured where no kernel of it is.
 macro_rules! precisions {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $bytes:literal bytes, $numbers:literal numbers, lanes $lanes:ident, ptx $($ptx:literal)|+, as $as:ident;)*) => {
-        /// A floating-point type, for what the hardware does with it.
+        /// A type of numbers, for what the hardware does with it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Precision {
@@ -77,6 +79,31 @@ precisions! {
     F16x2 = "f16x2", 2 bytes, 2 numbers, lanes F16x2, ptx "f16" | "f16x2", as F16x2;
     /// The same of `bf16`, which has the exponent of `f32`.
     Bf16x2 = "bf16x2", 2 bytes, 2 numbers, lanes Bf16x2, ptx "bf16" | "bf16x2", as F16x2;
+    /// Integers of 32 bits, of which multiply-adds count: additions, logic and shifts, as addresses are made of, take other lanes.
+    I32 = "i32", 4 bytes, 1 numbers, lanes I32, ptx "s32" | "u32", as I32;
+}
+
+impl Precision {
+    /// The kinds of arithmetic whose rates are roofs of its kernels, and their names.
+    pub fn arithmetic(self) -> &'static [(Limit, &'static str)] {
+        match self {
+            Precision::I32 => &[(Limit::Integer, "multiply-add")],
+            _ => &[(Limit::Fma, "FMA"), (Limit::AddMul, "add+mul")],
+        }
+    }
+
+    /// The name of an operation in units.
+    pub fn operation(self) -> &'static str {
+        match self {
+            Precision::I32 => "op",
+            _ => "FLOP",
+        }
+    }
+
+    /// A rate of its operations, for people.
+    pub fn rate(self, rate: FlopsPerSec) -> String {
+        rate.to_string().replace("FLOP", self.operation())
+    }
 }
 
 impl FromStr for Precision {

@@ -21,6 +21,9 @@ pub enum Limit {
     /// takes the instruction slot of a multiply-add and does half of its work.
     #[serde(rename = "add+mul")]
     AddMul,
+    /// The rate of multiply-adds of integers.
+    #[serde(rename = "integer")]
+    Integer,
     /// The rate of special functions: reciprocals, roots, powers, logarithms, sines.
     #[serde(rename = "special")]
     Special,
@@ -36,6 +39,7 @@ impl Limit {
             Limit::Memory => "memory",
             Limit::Fma => "fma",
             Limit::AddMul => "add+mul",
+            Limit::Integer => "integer",
             Limit::Special => "special",
             Limit::Tensor => "tensor",
         }
@@ -97,7 +101,7 @@ impl Roofs {
             Limit::AddMul => self.add_mul,
             Limit::Special => self.special.unwrap_or(self.add_mul),
             Limit::Tensor => self.tensor.highest().unwrap_or(self.fma),
-            Limit::Fma | Limit::Memory => self.fma,
+            Limit::Fma | Limit::Integer | Limit::Memory => self.fma,
         }
     }
 
@@ -149,6 +153,14 @@ mod tests {
         assert!((f32_roofs.ceiling(Limit::AddMul).tera() - 33.45).abs() < 0.01);
         let f64_roofs = Roofs::of(&h200(), Precision::F64).expect("a GPU");
         assert!((f64_roofs.fma.tera() - 33.45).abs() < 0.01);
+    }
+
+    #[test]
+    fn integers_have_64_lanes_of_an_h200s_multiprocessor() {
+        let roofs = Roofs::of(&h200(), Precision::I32).expect("a GPU");
+        assert!((roofs.ceiling(Limit::Integer).tera() - 33.45).abs() < 0.01);
+        assert_eq!(roofs.peak, roofs.fma);
+        assert_eq!(Precision::I32.rate(roofs.fma), "33.45 Top/s");
     }
 
     #[test]

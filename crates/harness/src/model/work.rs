@@ -30,6 +30,26 @@ impl Operation {
     }
 }
 
+/// The numbers whose operations count as a launch's work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// Those of floating point: integers make addresses and count turns.
+    #[default]
+    Floats,
+    /// Multiply-adds of 32-bit integers, too, since the workload says that they are what it computes.
+    Integers,
+}
+
+impl Numbers {
+    /// The name of their operations.
+    pub fn operations(self) -> &'static str {
+        match self {
+            Numbers::Floats => "FLOP",
+            Numbers::Integers => "operations",
+        }
+    }
+}
+
 /// Bytes and operations of a launch. What is not known is left out.
 ///
 /// ```
@@ -132,7 +152,15 @@ impl Work {
         }
     }
 
-    /// Floating-point operations.
+    /// The numbers whose operations it says.
+    pub fn numbers(&self) -> Numbers {
+        match self.precisions().contains(&Precision::I32) {
+            true => Numbers::Integers,
+            false => Numbers::Floats,
+        }
+    }
+
+    /// Operations: of floating point, and of integers where the work says them.
     pub fn flops(&self) -> Option<f64> {
         let each = self.operations.iter();
         let flops = each.map(|(_, operation, count)| operation.flops() * count);
@@ -230,10 +258,10 @@ impl Work {
             };
             let fused = seconds(&[Operation::Fma], roofs.fma);
             let single = seconds(&[Operation::Add, Operation::Multiply], roofs.add_mul);
-            let limit = if fused < single {
-                Limit::AddMul
-            } else {
-                Limit::Fma
+            let limit = match precision {
+                Precision::I32 => Limit::Integer,
+                _ if fused < single => Limit::AddMul,
+                _ => Limit::Fma,
             };
             if self.operations.iter().any(|it| it.1 == Operation::Special) {
                 special += seconds(&[Operation::Special], roofs.special?);
@@ -323,6 +351,18 @@ mod tests {
         assert_eq!(of(&fma(33e12)).map(|it| it.0), Some(Limit::Fma));
         // A device whose tensor cores nobody knows.
         assert_eq!(bf16.ceiling(|_| Some(ROOFS)), None);
+    }
+
+    #[test]
+    fn integers_have_lanes_and_a_roof_of_their_own() {
+        let hash = Work::default().operations(Precision::I32, Operation::Fma, 8.0);
+        let (limit, rate) = hash.ceiling(|_| Some(ROOFS)).expect("operations");
+        assert_eq!((limit, rate), (Limit::Integer, FlopsPerSec(64e12)));
+        assert_eq!(hash.numbers(), Numbers::Integers);
+        let both = hash.operations(Precision::F32, Operation::Fma, 4.0);
+        let (limit, rate) = both.ceiling(|_| Some(ROOFS)).expect("operations");
+        assert_eq!((limit, rate), (Limit::Integer, FlopsPerSec(96e12)));
+        assert_eq!(Work::default().numbers(), Numbers::Floats);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::text::number;
-use crate::driver::count::{Counts, SECTOR};
-use crate::model::Work;
+use super::verdict::is_work;
+use crate::driver::count::{Counted, Counts, SECTOR};
+use crate::model::{Numbers, Work};
 
 /// A share by which a formula may differ: kernels do something else at the edges of their arrays.
 const TOLERANCE: f64 = 0.1;
@@ -13,7 +14,7 @@ const TOLERANCE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Formula {
-    /// Operations on floating point.
+    /// Operations on its numbers.
     pub flop: Option<f64>,
     /// Bytes that memory must move.
     pub bytes: Option<f64>,
@@ -21,6 +22,9 @@ pub struct Formula {
     pub overhead_flop: f64,
     /// Bytes beside these.
     pub overhead_bytes: f64,
+    /// The numbers whose operations it says.
+    #[serde(skip)]
+    pub(crate) numbers: Numbers,
 }
 
 /// Counts of launches, as far as a formula is compared with them.
@@ -34,11 +38,13 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    /// Those of all these launches.
-    pub(crate) fn of(counts: &[Counts]) -> Amounts {
+    /// Those of all these launches, with operations on such numbers.
+    fn of(counts: &[Counts], numbers: Numbers) -> Amounts {
         let sum = |of: fn(&Counts) -> u64| counts.iter().map(of).sum::<u64>() as f64;
+        let instructions = counts.iter().flat_map(|it| &it.instructions);
+        let work = instructions.filter(|it| is_work(it, numbers));
         Amounts {
-            flop: sum(Counts::flop),
+            flop: work.map(Counted::operations).sum::<u64>() as f64,
             bytes: sum(|it| (it.footprint.read + it.footprint.written) * SECTOR),
             warps: sum(|it| it.warps),
             buffers: counts.iter().map(|it| it.footprint.buffers.len()).sum(),
@@ -55,12 +61,13 @@ impl Formula {
             bytes,
             overhead_flop: overhead.flops().unwrap_or(0.0),
             overhead_bytes: overhead.bytes().unwrap_or(0.0),
+            numbers: work.numbers(),
         })
     }
 
     /// Compares it with launches. Both figures, where it says too much or too little.
     pub fn compare(&self, counts: &[Counts]) -> Option<String> {
-        self.compare_with(Amounts::of(counts))
+        self.compare_with(Amounts::of(counts, self.numbers))
     }
 
     pub(crate) fn compare_with(&self, counted: Amounts) -> Option<String> {
@@ -72,7 +79,8 @@ impl Formula {
         };
         let flop = (self.flop, self.overhead_flop, counted.flop);
         let bytes = (self.bytes, self.overhead_bytes, counted.bytes);
-        let figures = [("FLOP", flop, of_a_warp), ("bytes", bytes, at_ends)];
+        let operations = self.numbers.operations();
+        let figures = [(operations, flop, of_a_warp), ("bytes", bytes, at_ends)];
         let differing = figures.into_iter().filter_map(|(what, figures, room)| {
             let (formula, overhead, counted) = (figures.0?, figures.1, figures.2);
             let said = formula + overhead;
@@ -148,6 +156,7 @@ mod tests {
             bytes: None,
             overhead_flop: 0.0,
             overhead_bytes: 0.0,
+            numbers: Numbers::Floats,
         };
         let of = |flop, warps| {
             formula.compare_with(Amounts {

@@ -18,7 +18,7 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::count::Counts;
-use crate::model::GpuRoofs;
+use crate::model::{GpuRoofs, Numbers};
 
 pub use advice::{Advice, Kind};
 pub(crate) use formula::Amounts;
@@ -29,7 +29,7 @@ pub use resources::Resources;
 pub use text::text;
 pub use totals::{BufferRow, ClassRow, SpaceRow, Totals};
 pub use verdict::Verdict;
-pub(crate) use verdict::operations;
+pub(crate) use verdict::{is_work, operations};
 
 /// A profile of a kernel's launches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct Profile {
     /// Lines of these files around those that were counted.
     #[serde(skip)]
     context: source::Context,
+    /// Whether the PTX is a file's that names no source.
+    #[serde(skip)]
+    lacks_source: bool,
 }
 
 /// The subject of a profile, beside the counts.
@@ -98,12 +101,18 @@ impl Profile {
             spaces: totals::spaces(counts),
             buffers: totals::buffers(counts),
             formula: subject.formula,
-            verdict: Verdict::new(counts, subject.gpu),
+            verdict: Verdict::new(
+                counts,
+                subject.gpu,
+                subject.formula.map_or(Numbers::default(), |it| it.numbers),
+            ),
             resources,
             no_resources,
             advice: advice::advice(counts, &subject.ptx_file),
             lines,
             context,
+            lacks_source: subject.ptx.is_some()
+                && counts.instructions.iter().all(|it| it.source.is_none()),
         }
     }
 }

@@ -136,14 +136,25 @@ fn counted_row(
     };
     format!(
         "<tr id=\"{}\"{class} style=\"background: rgba(var(--heat), {:.3})\"><td>{}</td>{}\
-         <td class=\"number\">{}</td><td class=\"code\">{code}{}</td></tr>\n",
+         <td class=\"number\">{}</td><td class=\"code\">{code}</td></tr>\n{}",
         anchor(index, &line.file, line.line),
         0.45 * heat,
         percent(line.share),
         cells(&line.sums),
         line.line,
-        advice.concat()
+        advised(&advice)
     )
+}
+
+/// A row below a line's, as wide as the table: beside the source, advice would be beyond the edge of a narrow window.
+fn advised(advice: &[String]) -> String {
+    match advice {
+        [] => String::new(),
+        _ => format!(
+            "<tr class=\"advice\"><td colspan=\"8\">{}</td></tr>\n",
+            advice.concat()
+        ),
+    }
 }
 
 fn instructions(line: &Line) -> String {

@@ -12,7 +12,7 @@ pub fn text(profile: &Profile, most: usize) -> String {
         profile.kernel,
         profile.at,
         totals(profile),
-        hottest(&profile.lines, most),
+        hottest(&profile.lines, most) + no_source(profile),
         advice(profile)
     )
 }
@@ -163,14 +163,15 @@ fn buffers(rows: &[BufferRow]) -> String {
 
 /// Returns the workload's own figures, for comparison.
 fn formula(of: Formula) -> String {
-    let flop = of.flop.map(|it| format!("{} FLOP", number(it as u64)));
+    let operations = of.numbers.operations();
+    let flop = of
+        .flop
+        .map(|it| format!("{} {operations}", number(it as u64)));
     let bytes = of.bytes.map(|it| format!("{} bytes", number(it as u64)));
-    let beside = [
-        (of.overhead_flop, "FLOP of overhead"),
-        (of.overhead_bytes, "bytes of overhead"),
-    ];
+    let beside = [(of.overhead_flop, operations), (of.overhead_bytes, "bytes")];
     let beside = beside.into_iter().filter(|(amount, _)| *amount > 0.0);
-    let beside = beside.map(|(amount, what)| format!("{} {what}", number(amount as u64)));
+    let beside =
+        beside.map(|(amount, what)| format!("{} {what} of overhead", number(amount as u64)));
     let all: Vec<String> = [flop, bytes].into_iter().flatten().chain(beside).collect();
     format!("the workload says {}", all.join(", "))
 }
@@ -244,6 +245,14 @@ fn verdict(of: &Verdict) -> String {
         seconds(of.least_seconds),
         of.limit
     )
+}
+
+/// What to do where lines are the PTX's own.
+fn no_source(profile: &Profile) -> &'static str {
+    match profile.lacks_source {
+        true => "  The PTX names no source lines: compile it with -lineinfo.\n",
+        false => "",
+    }
 }
 
 fn hottest(lines: &[Line], most: usize) -> String {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::driver::count::{Class, Counted, Counts, SECTOR, Type};
-use crate::model::{GpuRoofs, Operation, Precision, TensorType, Work};
+use crate::model::{GpuRoofs, Numbers, Operation, Precision, TensorType, Work};
 
 /// Where a kernel is under the roofs of a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,8 +28,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(counts: &Counts, gpu: &GpuRoofs) -> Verdict {
-        let work = work(counts);
+    pub(super) fn new(counts: &Counts, gpu: &GpuRoofs, numbers: Numbers) -> Verdict {
+        let work = work(counts, numbers);
         let of = |precision| gpu.roofs(precision);
         let bandwidth = of(Precision::F32).map_or(f64::INFINITY, |roofs| roofs.memory.0);
         let memory_seconds = work.bytes().unwrap_or(0.0) / bandwidth;
@@ -40,7 +40,7 @@ impl Verdict {
             Some((seconds, name)) if seconds > memory_seconds => (seconds, name),
             _ => (memory_seconds, "memory"),
         };
-        let flop = counts.flop() as f64;
+        let flop = work.flops().unwrap_or(0.0);
         Verdict {
             gpu: gpu.gpu.name.clone(),
             memory_seconds,
@@ -56,7 +56,7 @@ impl Verdict {
 
 /// Bytes and operations as the roofs' model has them: each distinct sector once, and what lanes and tensor cores
 /// compute.
-fn work(counts: &Counts) -> Work {
+fn work(counts: &Counts, numbers: Numbers) -> Work {
     let footprint = &counts.footprint;
     let mut work = Work::default();
     if footprint.read > 0 {
@@ -65,15 +65,31 @@ fn work(counts: &Counts) -> Work {
     if footprint.written > 0 {
         work = work.writes((footprint.written * SECTOR) as f64);
     }
-    let operations = counts.instructions.iter().filter_map(operations);
-    operations.fold(work, |work, (precision, operation, count)| {
+    let instructions = counts.instructions.iter();
+    let all = instructions.filter_map(|it| operations(it, numbers));
+    all.fold(work, |work, (precision, operation, count)| {
         work.operations(precision, operation, count)
     })
 }
 
-/// Precision, kind and number of an instruction's operations on floating point, where the roofs' model has them.
-pub(crate) fn operations(counted: &Counted) -> Option<(Precision, Operation, f64)> {
+/// Whether an instruction's operations count as work on such numbers.
+pub(crate) fn is_work(counted: &Counted, numbers: Numbers) -> bool {
+    /// Of a multiply-add.
+    const OPERATIONS: u32 = 2;
+    let is_integer = || {
+        (counted.class, counted.operations_per_thread) == (Class::Integer, OPERATIONS)
+            && matches!(counted.element, Some(Type::S32 | Type::U32))
+    };
+    counted.is_float() || numbers == Numbers::Integers && is_integer()
+}
+
+/// Precision, kind and number of an instruction's operations on such numbers, where the roofs' model has them.
+pub(crate) fn operations(
+    counted: &Counted,
+    numbers: Numbers,
+) -> Option<(Precision, Operation, f64)> {
     let operation = match counted.class {
+        Class::Integer if is_work(counted, numbers) => Operation::Fma,
         Class::Fma => Operation::Fma,
         Class::Add => Operation::Add,
         Class::Multiply => Operation::Multiply,

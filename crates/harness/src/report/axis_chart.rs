@@ -230,6 +230,7 @@ impl AxisChart {
                 from: f64::MIN,
             },
             source: Source::Measured,
+            number: 0,
             dots: Vec::new(),
         })
     }

@@ -82,8 +82,8 @@ impl Chart<'_> {
         let [x, y] = roofs::ranges(&marks, &guides);
         Plot {
             caption: String::new(),
-            x: Axis::log("arithmetic intensity, FLOP/byte", x),
-            y: Axis::log("GFLOP/s", y),
+            x: Axis::log(&roofs::intensity_axis(self.roofs.keys()), x),
+            y: Axis::log(&roofs::rate_axis(self.roofs.keys()), y),
             guides,
             series,
         }
@@ -103,11 +103,7 @@ impl Chart<'_> {
         };
         let memory = memory.max_by(|a, b| a.0.total_cmp(&b.0));
         let mut slopes: Vec<_> = memory
-            .map(|value| Named {
-                name: name.to_owned(),
-                value,
-                source: Source::Sheet,
-            })
+            .map(|value| Named::new(name.to_owned(), value, Source::Sheet))
             .into_iter()
             .collect();
         let mut flats: Vec<_> = sheets
@@ -341,8 +337,9 @@ fn measured(record: &Record) -> Option<Mark> {
         _ => format!("\nflagged: {}", record.flags.join(", ")),
     };
     let rms = record.rms_percent / 100.0;
+    let operation = record.operation();
     let tip = format!(
-        "{}{ai:.3} FLOP/byte\n{gflops:.1} GFLOP/s, {:.1} GB/s\n{:.4} ms ± {:.2} %\n{:.1} % of the {} roof, bound \
+        "{}{ai:.3} {operation}/byte\n{gflops:.1} G{operation}/s, {:.1} GB/s\n{:.4} ms ± {:.2} %\n{:.1} % of the {} roof, bound \
          by {}\n{}{flags}",
         along(record),
         record.bandwidth?,
@@ -373,11 +370,12 @@ fn around(record: &Record, at: Intensity, kind: MarkKind) -> Mark {
         kind,
         noise: None,
         tip: format!(
-            "{}{:.3} FLOP/byte, {}\n{:.1} GFLOP/s",
+            "{}{:.3} {operation}/byte, {}\n{:.1} G{operation}/s",
             along(record),
             at.flop_per_byte,
             at.source.name(),
-            at.gflops
+            at.gflops,
+            operation = record.operation(),
         ),
         note: None,
         letters: None,
@@ -425,7 +423,11 @@ fn at_level(record: &Record, level: Level) -> Option<Mark> {
         y: gflops,
         kind,
         noise: None,
-        tip: format!("{}{flop_per_byte:.3} FLOP/byte", along(record)),
+        tip: format!(
+            "{}{flop_per_byte:.3} {}/byte",
+            along(record),
+            record.operation()
+        ),
         note: None,
         letters: None,
     })
@@ -445,10 +447,11 @@ fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
     let resources = record.resources.as_ref();
     let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
     let tip = format!(
-        "{}{ai:.3} FLOP/byte\npredicted for {}: at most {gflops:.1} GFLOP/s,\nlimited by {}{resources}",
+        "{}{ai:.3} {operation}/byte\npredicted for {}: at most {gflops:.1} G{operation}/s,\nlimited by {}{resources}",
         along(record),
         gpu.gpu.name,
         record.predicted_limit?.name(),
+        operation = record.operation(),
     );
     Some(Mark {
         x: ai,

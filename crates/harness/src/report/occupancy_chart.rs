@@ -124,6 +124,7 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         },
         path: Path::Vertical(needed),
         source: Source::Measured,
+        number: 0,
         dots: Vec::new(),
     });
     Some(Plot {

@@ -1,12 +1,15 @@
 //! The roofs of a chart: data sheets' and measured ones, those that are as good as one drawn as one.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use itertools::Itertools;
 
 use super::plot::{Guide, Path, Source};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::links::LinkRoof;
-use crate::model::{BytesPerSec, FlopsPerSec, GpuRoofs, Limit, Precision, Roofs, TensorType};
+use crate::model::{BytesPerSec, FlopsPerSec, GpuRoofs, Precision, Roofs, TensorType};
 
 /// Roofs that are closer than this are one line on a chart.
 const CLOSE: f64 = 1.02;
@@ -24,6 +27,8 @@ pub(super) fn memory_name(device: &DeviceProperties) -> &'static str {
 pub(super) struct Named<T> {
     pub(super) name: String,
     pub(super) value: T,
+    /// The value for people.
+    pub(super) text: String,
     pub(super) source: Source,
 }
 
@@ -38,13 +43,18 @@ pub(super) fn guides(slopes: &[Named<BytesPerSec>], flats: &[Named<FlopsPerSec>]
     let Some(memory) = slopes.first() else {
         return Vec::new();
     };
-    let sloping = slopes.iter().map(|slope| Guide {
-        label: format!("{} {}", slope.name, slope.value),
+    let measured = |slopes: &[Named<BytesPerSec>]| {
+        let measured = slopes.iter().filter(|it| it.source == Source::Measured);
+        measured.count()
+    };
+    let sloping = slopes.iter().enumerate().map(|(index, slope)| Guide {
+        label: format!("{} {}", slope.name, slope.text),
         path: Path::Slope {
             rate: slope.value.giga(),
             top,
         },
         source: slope.source,
+        number: measured(&slopes[..index]),
         dots: Vec::new(),
     });
     let level = flats.iter().map(|flat| {
@@ -56,12 +66,13 @@ pub(super) fn guides(slopes: &[Named<BytesPerSec>], flats: &[Named<FlopsPerSec>]
             false => String::new(),
         };
         Guide {
-            label: format!("{} {}{named}", flat.name, flat.value),
+            label: format!("{} {}{named}", flat.name, flat.text),
             path: Path::Flat {
                 height,
                 from: height / fastest,
             },
             source: flat.source,
+            number: 0,
             dots: if has_ridge {
                 vec![(ridge, height)]
             } else {
@@ -89,23 +100,51 @@ fn merged(flats: &[Named<FlopsPerSec>]) -> Vec<Named<FlopsPerSec>> {
     merged
 }
 
+impl<T: Display> Named<T> {
+    pub(super) fn new(name: impl Into<String>, value: T, source: Source) -> Named<T> {
+        Named {
+            name: name.into(),
+            text: value.to_string(),
+            value,
+            source,
+        }
+    }
+}
+
+/// A roof of a precision's arithmetic.
+fn of_lanes(
+    precision: Precision,
+    kind: &str,
+    rate: FlopsPerSec,
+    source: Source,
+) -> Named<FlopsPerSec> {
+    let measured = match source {
+        Source::Sheet => "",
+        Source::Measured => ", measured",
+    };
+    let name = format!("{} {kind}{measured}", precision.name());
+    Named {
+        text: precision.rate(rate),
+        ..Named::new(name, rate, source)
+    }
+}
+
 /// The arithmetic roofs of a precision.
-pub(super) fn arithmetic(precision: Precision, roofs: &Roofs) -> [Named<FlopsPerSec>; 2] {
-    [Limit::Fma, Limit::AddMul].map(|limit| Named {
-        name: arithmetic_name(precision, limit),
-        value: roofs.ceiling(limit),
-        source: Source::Sheet,
-    })
+pub(super) fn arithmetic(precision: Precision, roofs: &Roofs) -> Vec<Named<FlopsPerSec>> {
+    let kinds = precision.arithmetic().iter();
+    kinds
+        .map(|(limit, kind)| of_lanes(precision, kind, roofs.ceiling(*limit), Source::Sheet))
+        .collect()
 }
 
 /// The roofs of tensor cores over rows that use them.
 pub(super) fn tensor(types: &BTreeSet<TensorType>, roofs: &Roofs) -> Vec<Named<FlopsPerSec>> {
     let named = types.iter().filter_map(|&element| {
-        Some(Named {
-            name: format!("{} tensor cores", element.name()),
-            value: roofs.tensor.get(element)?,
-            source: Source::Sheet,
-        })
+        Some(Named::new(
+            format!("{} tensor cores", element.name()),
+            roofs.tensor.get(element)?,
+            Source::Sheet,
+        ))
     });
     named.collect()
 }
@@ -117,33 +156,24 @@ pub(super) fn measured_tensor(
 ) -> Vec<Named<FlopsPerSec>> {
     let named = types.iter().filter_map(|&element| {
         let ceiling = ceilings.get(Quantity::tensor_rate(element)?)?;
-        Some(Named {
-            name: format!("{} tensor cores, measured", element.name()),
-            value: FlopsPerSec(ceiling.value),
-            source: Source::Measured,
-        })
+        Some(Named::new(
+            format!("{} tensor cores, measured", element.name()),
+            FlopsPerSec(ceiling.value),
+            Source::Measured,
+        ))
     });
     named.collect()
-}
-
-fn arithmetic_name(precision: Precision, limit: Limit) -> String {
-    let name = if limit == Limit::Fma {
-        "FMA"
-    } else {
-        "add+mul"
-    };
-    format!("{} {name}", precision.name())
 }
 
 /// The measured bandwidths: memory's, and the level 2 cache's.
 pub(super) fn measured_slopes(ceilings: &Ceilings) -> Vec<Named<BytesPerSec>> {
     let quantities = [Quantity::MemoryCopy, Quantity::L2Read].into_iter();
     let named = quantities.filter_map(|quantity| {
-        Some(Named {
-            name: format!("{}, measured", quantity.name()),
-            value: BytesPerSec(ceilings.get(quantity)?.value),
-            source: Source::Measured,
-        })
+        Some(Named::new(
+            format!("{}, measured", quantity.name()),
+            BytesPerSec(ceilings.get(quantity)?.value),
+            Source::Measured,
+        ))
     });
     named.collect()
 }
@@ -151,20 +181,19 @@ pub(super) fn measured_slopes(ceilings: &Ceilings) -> Vec<Named<BytesPerSec>> {
 /// The measured bandwidth of the level 1 caches, for a chart that has points of that level.
 pub(super) fn measured_l1(ceilings: &Ceilings) -> Option<Named<BytesPerSec>> {
     let ceiling = ceilings.get(Quantity::L1Read)?;
-    Some(Named {
-        name: format!("{}, measured", Quantity::L1Read.name()),
-        value: BytesPerSec(ceiling.value),
-        source: Source::Measured,
-    })
+    Some(Named::new(
+        format!("{}, measured", Quantity::L1Read.name()),
+        BytesPerSec(ceiling.value),
+        Source::Measured,
+    ))
 }
 
 /// The measured bandwidths of a predicted GPU's caches.
 pub(super) fn caches(gpu: &GpuRoofs) -> Vec<Named<BytesPerSec>> {
-    let caches = gpu.caches().iter().map(|(name, value)| Named {
-        name: format!("{name}, measured"),
-        value: *value,
-        source: Source::Measured,
-    });
+    let caches = gpu
+        .caches()
+        .iter()
+        .map(|(name, value)| Named::new(format!("{name}, measured"), *value, Source::Measured));
     caches.collect()
 }
 
@@ -173,11 +202,7 @@ pub(super) const ABOUT_LINKS: &str = " The link's roof is measured, and is of by
 
 /// Returns the most that a link gives to kernels.
 pub(super) fn of_link(link: &LinkRoof) -> Named<BytesPerSec> {
-    Named {
-        name: link.name.clone(),
-        value: link.rate,
-        source: Source::Measured,
-    }
+    Named::new(link.name.clone(), link.rate, Source::Measured)
 }
 
 /// The measured arithmetic of a precision.
@@ -185,16 +210,34 @@ pub(super) fn measured_arithmetic(
     precision: Precision,
     ceilings: &Ceilings,
 ) -> Vec<Named<FlopsPerSec>> {
-    let limits = [Limit::Fma, Limit::AddMul].into_iter();
-    let named = limits.filter_map(|limit| {
-        let quantity = Quantity::arithmetic_rate(precision, limit)?;
-        Some(Named {
-            name: format!("{}, measured", arithmetic_name(precision, limit)),
-            value: FlopsPerSec(ceilings.get(quantity)?.value),
-            source: Source::Measured,
-        })
+    let named = precision.arithmetic().iter().filter_map(|(limit, kind)| {
+        let quantity = Quantity::arithmetic_rate(precision, *limit)?;
+        let rate = FlopsPerSec(ceilings.get(quantity)?.value);
+        Some(of_lanes(precision, kind, rate, Source::Measured))
     });
     named.collect()
+}
+
+/// The name of the axis of intensities of kernels of these types.
+pub(super) fn intensity_axis<'p>(types: impl Iterator<Item = &'p Precision>) -> String {
+    format!("arithmetic intensity, {}", units(types, "", "/byte"))
+}
+
+/// The name of the axis of rates of kernels of these types.
+pub(super) fn rate_axis<'p>(types: impl Iterator<Item = &'p Precision>) -> String {
+    units(types, "G", "/s")
+}
+
+/// The units of operations of these types, each once.
+fn units<'p>(types: impl Iterator<Item = &'p Precision>, before: &str, after: &str) -> String {
+    let operations = types.map(|it| it.operation()).unique();
+    let units: Vec<String> = operations
+        .map(|it| format!("{before}{it}{after}"))
+        .collect();
+    match units[..] {
+        [] => format!("{before}FLOP{after}"),
+        _ => units.join(" or "),
+    }
 }
 
 /// The axes' ranges around the marks, given as intensities and rates, and the roofs with their ridge

@@ -1,5 +1,7 @@
 //! A roofline of rows that were measured before, some of which are pointed out.
 
+use std::collections::BTreeSet;
+
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
@@ -111,12 +113,17 @@ impl SavedChart<'_> {
             ),
             plots: vec![Plot {
                 caption: String::new(),
-                x: Axis::log("arithmetic intensity, FLOP/byte", x),
-                y: Axis::log("GFLOP/s", y),
+                x: Axis::log(&roofs::intensity_axis(self.precisions().iter()), x),
+                y: Axis::log(&roofs::rate_axis(self.precisions().iter()), y),
                 guides,
                 series: self.series(),
             }],
         })
+    }
+
+    /// The types of the rows.
+    fn precisions(&self) -> BTreeSet<Precision> {
+        self.rows.iter().filter_map(|row| row.precision).collect()
     }
 
     fn guides(&self) -> Result<Vec<Guide>, ChartError> {
@@ -124,12 +131,9 @@ impl SavedChart<'_> {
         // The cache's is not the roof of most rows.
         let memory = slopes.first().filter(|it| it.name.starts_with("memory"));
         let memory = memory.ok_or("the ceilings have no memory copy")?;
-        let has = |precision: &Precision| {
-            let mut rows = self.rows.iter();
-            rows.any(|row| row.precision == Some(*precision))
-        };
-        let of_rows = Precision::ALL.into_iter().filter(has);
-        let mut flats: Vec<_> = of_rows
+        let mut flats: Vec<_> = self
+            .precisions()
+            .into_iter()
             .flat_map(|precision| roofs::measured_arithmetic(precision, self.ceilings))
             .collect();
         let used = self.rows.iter().flat_map(|row| row.tensor_types.clone());

@@ -128,6 +128,7 @@ impl ScalingChart<'_> {
                     top: f64::INFINITY,
                 },
                 source: Source::Sheet,
+                number: 0,
                 dots: Vec::new(),
             }],
             series: self.series(),

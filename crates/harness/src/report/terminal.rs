@@ -23,7 +23,9 @@ pub fn point(record: &Record) -> String {
 
 fn predicted_point(record: &Record) -> String {
     let rates = [
-        record.predicted_gflops.map(|it| format!("{it:.1} GFLOP/s")),
+        record
+            .predicted_gflops
+            .map(|it| format!("{it:.1} G{}/s", record.operation())),
         match record.predicted_gflops {
             Some(_) => None,
             None => record.predicted_bandwidth.map(|it| format!("{it:.1} GB/s")),
@@ -76,7 +78,9 @@ fn measured_point(record: &Record) -> String {
     let roof = record.percent_roof.zip(record.limiting_roof);
     let rates = [
         known(record.mean_ms).map(|ms| format!("{ms:.4} ms ± {:.1} %", record.rms_percent)),
-        record.gflops.map(|rate| format!("{rate:.1} GFLOP/s")),
+        record
+            .gflops
+            .map(|rate| format!("{rate:.1} G{}/s", record.operation())),
         record.bandwidth.map(|rate| format!("{rate:.1} GB/s")),
         record
             .percent_peak
@@ -112,7 +116,9 @@ fn name(record: &Record) -> String {
     let kernel = [Some(series.kernel), series.dtype].into_iter().flatten();
     joined(&[
         along.map(|(name, value)| format!("{name} = {value:>4}")),
-        record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
+        record
+            .ai
+            .map(|ai| format!("AI = {ai:8.3} {}/byte", record.operation())),
         Some(format!(
             "{}{}, {} of {}",
             kernel.collect::<Vec<_>>().join(" "),
@@ -222,16 +228,26 @@ fn roofs_from(
 ) -> String {
     let mut text = String::new();
     for (precision, roofs) in roofs {
+        let kinds = || precision.arithmetic().iter();
+        let rates = kinds()
+            .map(|(limit, name)| format!(", {name} {}", precision.rate(roofs.ceiling(*limit))));
+        let ridges = kinds().enumerate().map(|(index, (limit, name))| {
+            let ridge = roofs.ridge_point(*limit).0;
+            match index {
+                0 => format!(
+                    "{ridge:.3} {}/byte under the {name} roof",
+                    precision.operation()
+                ),
+                _ => format!(", {ridge:.3} under the {name} roof"),
+            }
+        });
         let _ = writeln!(
             text,
-            "{} roofs{source}: {memory} {}, FMA {}, add+mul {}\n\
-             ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof",
+            "{} roofs{source}: {memory} {}{}\nridge point: {}",
             precision.name(),
             roofs.memory,
-            roofs.ceiling(Limit::Fma),
-            roofs.ceiling(Limit::AddMul),
-            roofs.ridge_point(Limit::Fma).0,
-            roofs.ridge_point(Limit::AddMul).0,
+            rates.collect::<String>(),
+            ridges.collect::<String>(),
         );
     }
     let Some(roofs) = roofs.values().next() else {

@@ -8,6 +8,7 @@ use super::scaling_law::{self, Law, Part};
 use super::{Plan, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
+use crate::model::Numbers;
 use crate::profile::Sums;
 use crate::workload::{Bench, Point, PointError, Value, Workload};
 
@@ -33,6 +34,7 @@ struct Known {
 struct Launched {
     counts: Vec<Counts>,
     config: LaunchConfig,
+    numbers: Numbers,
     /// Whether its kernel is one of the bench's, and not a file's.
     is_own: bool,
 }
@@ -106,6 +108,7 @@ impl<'d> Counting<'d> {
         Ok(Launched {
             is_own: std::ptr::eq(case.device, point.device()),
             config: case.config,
+            numbers: case.work.numbers(),
             counts: launched(&point, &mut case)?,
         })
     }
@@ -115,9 +118,10 @@ impl<'d> Counting<'d> {
         let Launched {
             counts,
             config,
+            numbers,
             is_own,
         } = self.launch(point)?;
-        let parts = scaling_law::parts(&counts, config);
+        let parts = scaling_law::parts(&counts, config, numbers);
         let kernel = match &counts[..] {
             [one] if is_own => Some((one.kernel.clone(), config)),
             _ => None,
@@ -225,9 +229,9 @@ impl<'d> Counting<'d> {
             });
             let key: Vec<u64> = key.collect();
             if !counted.contains_key(&key) {
-                let Launched { counts, config, .. } = self.launch(&smaller)?;
-                let parts = scaling_law::parts(&counts, config);
-                counted.insert(key.clone(), (parts, buffers(&counts)));
+                let of = self.launch(&smaller)?;
+                let parts = scaling_law::parts(&of.counts, of.config, of.numbers);
+                counted.insert(key.clone(), (parts, buffers(&of.counts)));
             }
             Ok(counted[&key].clone())
         };
@@ -472,7 +476,7 @@ ret;
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
         let law = |n: f64| {
             let config = LaunchConfig::linear(n as u64, 64);
-            scaling_law::parts(&[], config)
+            scaling_law::parts(&[], config, Numbers::Floats)
         };
         let known = Known {
             of: String::new(),

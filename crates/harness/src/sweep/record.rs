@@ -11,7 +11,7 @@ use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Measured, Samples, Summary, outliers};
 use crate::model::{
-    Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation,
+    Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Numbers, Precision, Roof, Roofs, Situation,
     TensorType, Work,
 };
 use crate::profile::{Resources, Sums};
@@ -307,7 +307,11 @@ impl<'a> Measurement<'a> {
             situation,
             bound: None,
             clock_hz: Summary::of(&clocks).map(|clocks| clocks.median),
-            measured_flop: context.measured.map(|it| it.instructions.flop(&precisions)),
+            // Counters have no column for operations on integers.
+            measured_flop: match work.numbers() {
+                Numbers::Floats => context.measured.map(|it| it.instructions.flop(&precisions)),
+                Numbers::Integers => None,
+            },
             predicted,
             predicted_time: context.attainable_time(launched, predicted),
             occupancy: context.theoretical(),
@@ -498,6 +502,12 @@ impl Record {
             grid: self.grid_size,
             cache: self.cache,
         }
+    }
+
+    /// The name of an operation in the units of its rates: `FLOP`, or `op` of integers.
+    pub(crate) fn operation(&self) -> &'static str {
+        let precision = self.dtype.as_deref().and_then(|it| it.parse().ok());
+        precision.unwrap_or(Precision::F32).operation()
     }
 
     /// Where it lies on its curve: the name and the value of the workload's first axis.

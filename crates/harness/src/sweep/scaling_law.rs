@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use crate::driver::LaunchConfig;
 use crate::driver::count::{Counts, SECTOR};
-use crate::model::{Operation, Precision, Work};
+use crate::model::{Numbers, Operation, Precision, Work};
 use crate::profile;
 
 /// A part of what was counted: of an instruction, of a buffer, or the launch's threads.
@@ -35,8 +35,8 @@ const STRAY: f64 = 0.005;
 /// The highest power: of a size cubed, times its logarithm, nothing is left to look for.
 const MAX: i32 = 4;
 
-/// Returns the parts of what launches did; `config` is that of the first.
-pub(super) fn parts(counts: &[Counts], config: LaunchConfig) -> Vec<Part> {
+/// Returns the parts of what launches did, operations on such numbers among them; `config` is that of the first.
+pub(super) fn parts(counts: &[Counts], config: LaunchConfig, numbers: Numbers) -> Vec<Part> {
     let mut parts = vec![threads(config)];
     let mut add = |name: String, kind, amount: u64| {
         let same = |it: &&mut Part| it.name == name && it.kind == kind;
@@ -51,8 +51,10 @@ pub(super) fn parts(counts: &[Counts], config: LaunchConfig) -> Vec<Part> {
         }
     };
     for counts in counts {
-        for it in counts.instructions.iter().filter(|it| it.is_float()) {
-            let kind = profile::operations(it).map(|(precision, kind, _)| (precision, kind));
+        let work = counts.instructions.iter();
+        for it in work.filter(|it| profile::is_work(it, numbers)) {
+            let kind = profile::operations(it, numbers);
+            let kind = kind.map(|(precision, kind, _)| (precision, kind));
             let name = format!("{} {} {}", counts.kernel, it.function, it.instruction);
             add(name, Kind::Flop(kind), it.operations());
         }

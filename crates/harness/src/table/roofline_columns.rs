@@ -44,7 +44,7 @@ macro_rules! roofline_columns {
             min_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.min;
             /// Population standard deviation of the samples, as a percentage of the mean.
             rms_percent: f64, "%", [Outcome, 3, NotNegative] = |it| it.time.rms_percent;
-            /// The lowest roof at the point's intensity: `memory`, `fma`, `add+mul`, `special` or `tensor`.
+            /// The lowest roof at the point's intensity: `memory`, `fma`, `add+mul`, `integer`, `special` or `tensor`.
             limiting_roof: Option<Limit>, "", [Outcome, 0, Any] = |it| it.limiting_roof();
             /// The intensity at which memory and this arithmetic take the same time: arithmetic roof / memory roof, both
             /// measured where they are known.

@@ -3,6 +3,7 @@
 mod axis;
 mod scaling;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -23,15 +24,14 @@ use crate::driver::printable;
 use crate::links::load_links;
 use crate::model::{FlopsPerSec, TensorType};
 use crate::report::{SavedChart, SavedRow};
-use crate::table::other_than_a_roofline;
+use crate::table::{is_outcome, other_than_a_roofline};
 
 /// The columns that a roofline is drawn of.
 const DRAWN: [&str; 5] = ["ai", "gflops", "kernel", "dtype", "device"];
 
-/// The columns whose values tell curves apart, as far as a file has them.
-const CURVE: [&str; 9] = [
-    "kernel", "dtype", "vector", "ilp", "n", "block", "grid", "cache", "device",
-];
+/// The columns whose values tell curves apart beside those of kernel, type and axes, which stand before them.
+const CURVE: [&str; 4] = ["block", GRID, "cache", "device"];
+const GRID: &str = "grid";
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -326,13 +326,42 @@ impl Table {
             let cells = rows.iter().map(|(_, row)| self.cell(row, column));
             !cells.clone().all_equal()
         };
-        let differing: Vec<&str> = CURVE.into_iter().filter(differs).collect();
+        let mut differing: Vec<&str> = self.curve_columns().filter(differs).collect();
+        if !self.has_grids(rows, &differing) {
+            differing.retain(|column| *column != GRID);
+        }
         let saved = |row: &Numbered<'_>| {
             let is_marked = !mark.is_empty() && self.meets(row.1, mark);
             self.saved_row(*row, &differing, is_marked)
         };
         let rows: Result<_, _> = rows.iter().map(saved).collect();
         rows.map_err(Failure::Failed)
+    }
+
+    /// The columns whose values tell curves apart: kernel, type, and the axes but for the first, along which a curve goes.
+    fn curve_columns(&self) -> impl Iterator<Item = &str> {
+        let columns = self.header.iter().skip(1);
+        let axes = columns.take_while(|name| !CURVE.contains(name));
+        axes.filter(|name| !is_outcome(name)).chain(CURVE)
+    }
+
+    /// Whether rows differ in their grids alone: most have more blocks where they have more elements.
+    fn has_grids(&self, rows: &[Numbered<'_>], differing: &[&str]) -> bool {
+        let mut grids: HashMap<Vec<&str>, &str> = HashMap::new();
+        rows.iter().any(|(_, row)| {
+            let cell = |column: &&str| self.cell(row, column).unwrap_or_default();
+            let others = differing.iter().filter(|column| **column != GRID);
+            let along = self.along(row).map(|(_, value)| value);
+            let others: Vec<&str> = others.map(cell).chain(along).collect();
+            let grid = cell(&GRID);
+            *grids.entry(others).or_insert(grid) != grid
+        })
+    }
+
+    /// The first axis, along which curves go, and its value.
+    fn along<'a>(&'a self, row: &'a StringRecord) -> Option<(&'a str, &'a str)> {
+        let (name, value) = (self.header.get(0)?, row.get(0)?);
+        (!is_outcome(name)).then_some((name, value))
     }
 
     /// The types that a row's tensor cores multiply: none in rows from before there was a column for them.
@@ -364,8 +393,11 @@ impl Table {
         }
         let gflops = self.positive(numbered, "gflops")?;
         let note = || -> Result<String, String> {
-            let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);
-            let mut rate = format!("k = {k}: {}", FlopsPerSec(gflops * 1e9));
+            let bound = self.cell(row, "bound")?;
+            let along = self.along(row);
+            let along =
+                along.map_or_else(String::new, |(name, value)| format!("{name} = {value}: "));
+            let mut rate = format!("{along}{}", FlopsPerSec(gflops * 1e9));
             // It is empty where a run had no ceilings.
             if !self.cell(row, "percent_measured_roof")?.is_empty() {
                 let percent = self.positive(numbered, "percent_measured_roof")?;

@@ -2,7 +2,7 @@
 
 use super::MarkKind;
 use super::geometry::Place;
-use super::scene::{Ink, Line, Role};
+use super::scene::{Ink, Line, Role, Stroke};
 
 /// A line of series number `index`, next to marks of this kind.
 pub(super) fn line(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
@@ -10,7 +10,10 @@ pub(super) fn line(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
         places,
         ink: Ink::Series(index),
         width: 2.0,
-        dashed: kind == MarkKind::Predicted,
+        stroke: match kind {
+            MarkKind::Predicted => Stroke::Dashed,
+            _ => Stroke::Solid,
+        },
         role: Role::Curve,
     }
 }
@@ -26,7 +29,7 @@ pub(super) fn lines(index: usize, ends: &[(Place, MarkKind)]) -> Vec<Line> {
         };
         let piece = line(index, vec![from, to], kind);
         match lines.last_mut() {
-            Some(last) if last.dashed == piece.dashed => last.places.push(to),
+            Some(last) if last.stroke == piece.stroke => last.places.push(to),
             _ => lines.push(piece),
         }
     }
@@ -46,7 +49,7 @@ mod tests {
             let lines = lines(0, &ends);
             lines
                 .iter()
-                .map(|it| (it.places.len(), it.dashed))
+                .map(|it| (it.places.len(), it.stroke == Stroke::Dashed))
                 .collect::<Vec<_>>()
         };
         assert_eq!(lines_of(&[Measured; 3]), [(3, false)]);

@@ -7,7 +7,7 @@ use super::geometry::{Place, Rect, cross};
 use super::labels::{self, Obstacles};
 use super::legend::{self, Entry, Sample};
 use super::scene::{
-    Anchor, Ink, Item, LINE, Line, Role, Scene, Shape, ShapeKind, Text, width, wrapped,
+    Anchor, Ink, Item, LINE, Line, Role, Scene, Shape, ShapeKind, Stroke, Text, width, wrapped,
 };
 use super::ticks::{Tick, ticks};
 use super::{Figure, Guide, Joined, Mark, MarkKind, Path, Plot, Series, Source};
@@ -134,7 +134,10 @@ fn guide_line(guide: &Guide, places: Vec<Place>) -> Line {
             Ink::Roof
         },
         width: if measured { 1.3 } else { 2.0 },
-        dashed: measured || matches!(guide.path, Path::Vertical(_)),
+        stroke: match measured || matches!(guide.path, Path::Vertical(_)) {
+            true => Stroke::of_measured(guide.number),
+            false => Stroke::Solid,
+        },
         role: Role::Guide,
     }
 }
@@ -249,7 +252,7 @@ impl<'a> Drawing<'a> {
             places,
             ink: Ink::Grid,
             width: 1.0,
-            dashed: false,
+            stroke: Stroke::Solid,
             role: Role::Grid,
         };
         // Where even the fewest ticks touch, some have no label.
@@ -318,14 +321,14 @@ impl<'a> Drawing<'a> {
             self.obstacles.line(&places);
             self.line(guide_line(guide, places));
         }
+        /// Pixels around a ridge point without text: a label beside it would seem to be of its roof, whosever it is.
+        const CLEAR: f64 = 20.0;
         for &dot in self.plot.guides.iter().flat_map(|guide| &guide.dots) {
             let at = self.place(dot);
             if !self.frame.contains(&Rect::around(at, 0.0)) {
                 continue;
             }
-            self.obstacles
-                .boxes
-                .push(Rect::around(at, ShapeKind::Dot.radius()));
+            self.obstacles.boxes.push(Rect::around(at, CLEAR));
             self.items.push(Item::Shape(Shape {
                 at,
                 kind: ShapeKind::Dot,
@@ -390,7 +393,7 @@ impl<'a> Drawing<'a> {
             places,
             ink: Ink::Series(index),
             width: 1.5,
-            dashed: false,
+            stroke: Stroke::Solid,
             role: Role::Noise,
         };
         self.obstacles.line(&ends);
@@ -461,7 +464,7 @@ impl<'a> Drawing<'a> {
                     places: vec![at, end],
                     ink: Ink::Faint,
                     width: 1.0,
-                    dashed: false,
+                    stroke: Stroke::Solid,
                     role: Role::Leader,
                 });
             }
@@ -516,7 +519,7 @@ impl<'a> Drawing<'a> {
                 places: vec![leader.0, leader.1],
                 ink: Ink::Faint,
                 width: 1.0,
-                dashed: false,
+                stroke: Stroke::Solid,
                 role: Role::Leader,
             });
             self.items.push(Item::Text(text));

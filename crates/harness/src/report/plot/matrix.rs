@@ -2,7 +2,7 @@
 
 use super::geometry::Place;
 use super::network::Network;
-use super::scene::{Anchor, Ink, Item, LINE, Line, Role, Scene, Text, wrapped};
+use super::scene::{Anchor, Ink, Item, LINE, Line, Role, Scene, Stroke, Text, wrapped};
 
 /// A matrix under its caption.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +110,7 @@ fn draw(items: &mut Vec<Item>, matrix: &Matrix, (left, top): Place, width: f64) 
                 ],
                 ink: Ink::Heat((share.clamp(0.0, 1.0) * 100.0).round() as u8),
                 width: CELL_HEIGHT - 2.0,
-                dashed: false,
+                stroke: Stroke::Solid,
                 role: Role::Cell,
             }));
             items.push(label(

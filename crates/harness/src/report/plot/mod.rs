@@ -72,6 +72,8 @@ pub(super) struct Guide {
     pub(super) label: String,
     pub(super) path: Path,
     pub(super) source: Source,
+    /// Its number among lines of its source and kind: measured ones have different dashes.
+    pub(super) number: usize,
     /// Points of it that are pointed out: ridge points.
     pub(super) dots: Vec<(f64, f64)>,
 }

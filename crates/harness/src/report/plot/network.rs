@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::geometry::Place;
 use super::matrix::label;
-use super::scene::{Anchor, Ink, Item, LINE, Line, Role, wrapped};
+use super::scene::{Anchor, Ink, Item, LINE, Line, Role, Stroke, wrapped};
 
 /// Devices and the links between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl Network {
                 places: vec![on_circle(a, RADIUS), on_circle(b, RADIUS)],
                 ink: Ink::Heat((100.0 * share).clamp(PALEST, 100.0).round() as u8),
                 width: (THICKEST * share).max(1.0),
-                dashed: false,
+                stroke: Stroke::Solid,
                 role: Role::Link,
             })
         }));

@@ -88,9 +88,9 @@ fn draw_text(area: &Area<'_>, text: &Text) -> Result<()> {
 
 fn draw_line(area: &Area<'_>, line: &Line) -> Result<()> {
     let style = colour(line.ink).stroke_width((line.width * SCALE).round() as u32);
-    let parts = match line.dashed {
-        true => dashes(&line.places),
-        false => vec![line.places.clone()],
+    let parts = match line.stroke.pattern() {
+        [] => vec![line.places.clone()],
+        pattern => dashes(&line.places, pattern),
     };
     for part in parts {
         let places: Vec<_> = part.into_iter().map(pixel).collect();
@@ -99,10 +99,8 @@ fn draw_line(area: &Area<'_>, line: &Line) -> Result<()> {
     Ok(())
 }
 
-/// Pieces of 7 pixels with gaps of 5.
-fn dashes(places: &[Place]) -> Vec<Vec<Place>> {
-    const DASH: f64 = 7.0;
-    const PERIOD: f64 = 12.0;
+/// The pieces of a pattern of pixels that are drawn and left out.
+fn dashes(places: &[Place], pattern: &[u8]) -> Vec<Vec<Place>> {
     let mut pieces = Vec::new();
     for pair in places.windows(2) {
         let ((x1, y1), (x2, y2)) = (pair[0], pair[1]);
@@ -111,11 +109,17 @@ fn dashes(places: &[Place]) -> Vec<Vec<Place>> {
             let share = (distance / length).min(1.0);
             (x1 + share * (x2 - x1), y1 + share * (y2 - y1))
         };
-        let count = (length / PERIOD).ceil() as usize;
-        pieces.extend((0..count).map(|index| {
-            let from = index as f64 * PERIOD;
-            vec![at(from), at(from + DASH)]
-        }));
+        let mut from = 0.0;
+        let steps = pattern.iter().cycle().map(|step| f64::from(*step));
+        for (index, step) in steps.enumerate() {
+            if from >= length {
+                break;
+            }
+            if index % 2 == 0 {
+                pieces.push(vec![at(from), at(from + step)]);
+            }
+            from += step;
+        }
     }
     pieces
 }

@@ -89,13 +89,42 @@ pub(in crate::report) enum Role {
     Link,
 }
 
+/// The pattern of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum Stroke {
+    Solid,
+    Dashed,
+    Dotted,
+    DashDotted,
+    LongDashed,
+}
+
+impl Stroke {
+    /// The pattern of measured line number `index` of its kind: that of memory is dashed, and those of caches and links are others.
+    pub(super) fn of_measured(index: usize) -> Stroke {
+        use Stroke::{DashDotted, Dashed, Dotted, LongDashed};
+        [Dashed, Dotted, DashDotted, LongDashed][index % 4]
+    }
+
+    /// Pixels that are drawn and left out, by turns; none where all are drawn.
+    pub(super) fn pattern(self) -> &'static [u8] {
+        match self {
+            Stroke::Solid => &[],
+            Stroke::Dashed => &[7, 5],
+            Stroke::Dotted => &[2, 4],
+            Stroke::DashDotted => &[10, 4, 2, 4],
+            Stroke::LongDashed => &[16, 5],
+        }
+    }
+}
+
 /// A line through places.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::report) struct Line {
     pub(super) places: Vec<Place>,
     pub(super) ink: Ink,
     pub(super) width: f64,
-    pub(super) dashed: bool,
+    pub(super) stroke: Stroke,
     pub(super) role: Role,
 }
 

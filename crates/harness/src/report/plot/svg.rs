@@ -157,10 +157,9 @@ fn write_line(svg: &mut String, line: &Line, home: Home) {
         (Role::Cell, _) => "cell",
         (Role::Link, _) => "link",
     };
-    let dashes = if line.dashed {
-        " stroke-dasharray=\"7 5\""
-    } else {
-        ""
+    let dashes = match line.stroke.pattern() {
+        [] => String::new(),
+        pattern => format!(" stroke-dasharray=\"{}\"", pattern.iter().join(" ")),
     };
     let _ = writeln!(
         svg,

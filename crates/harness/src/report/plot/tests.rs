@@ -29,6 +29,7 @@ fn plot(random: &mut Rng) -> Plot {
             label: format!("{name} {:.2} GB/s", rate * 1e3),
             path: Path::Slope { rate, top },
             source,
+            number: 0,
             dots: vec![(top / rate, top)],
         });
         guides.push(Guide {
@@ -42,6 +43,7 @@ fn plot(random: &mut Rng) -> Plot {
                 from: top / rate,
             },
             source,
+            number: 0,
             dots: Vec::new(),
         });
     }
@@ -370,6 +372,44 @@ fn svg_is_well_formed_and_a_terminals_lines_are_no_wider_than_it() {
     }
 }
 
+/// Three measured bandwidths: memory's, and those of two caches.
+#[test]
+fn measured_roofs_have_dashes_of_their_own() {
+    let slope = |number: usize| Guide {
+        label: format!("level {number}"),
+        path: Path::Slope {
+            rate: 10f64.powi(number as i32),
+            top: 1000.0,
+        },
+        source: Source::Measured,
+        number,
+        dots: Vec::new(),
+    };
+    let figure = Figure {
+        title: String::new(),
+        subtitle: String::new(),
+        plots: vec![Plot {
+            caption: String::new(),
+            series: Vec::new(),
+            guides: (0..3).map(slope).collect(),
+            x: Axis::log("arithmetic intensity, FLOP/byte", (0.1, 100.0)),
+            y: Axis::log("GFLOP/s", (1.0, 2000.0)),
+        }],
+    };
+    let scene = figure.scene(800.0);
+    let patterns = scene.items.iter().filter_map(|item| match item {
+        Item::Line(line) if line.role == Role::Guide => Some(line.stroke.pattern()),
+        _ => None,
+    });
+    let mut patterns: Vec<_> = patterns.collect();
+    patterns.sort_unstable();
+    patterns.dedup();
+    assert!(
+        patterns.len() == 3 && !patterns.contains(&&[][..]),
+        "{patterns:?}"
+    );
+}
+
 /// The roofs of an H200 on a telephone, where the label of the flat roof has no room: what stands beside its ridge point
 /// would be read as its label.
 #[test]
@@ -381,6 +421,7 @@ fn a_bandwidths_label_is_not_beside_a_ridge_point() {
             label: format!("f32 FMA {height} GFLOP/s, ridge {from:.2}"),
             path: Path::Flat { height, from },
             source: Source::Sheet,
+            number: 0,
             dots: vec![ridge],
         }
     };
@@ -391,6 +432,7 @@ fn a_bandwidths_label_is_not_beside_a_ridge_point() {
             top: 66_910.0,
         },
         source: Source::Sheet,
+        number: 0,
         dots: Vec::new(),
     };
     let plot = Plot {
