@@ -1,6 +1,7 @@
 //! `ridgepoint pipeline`
 
 use clap::Args;
+use itertools::Itertools;
 use kernels_gpu::matmul::TILE;
 
 use super::Failure;
@@ -95,6 +96,9 @@ fn measure_all(
 ) -> Result<(), Failure> {
     rows.begin("choosing degrees for the weights".to_owned(), 0);
     let works = arguments.works(pipeline, &rows.interrupt)?;
+    for sentence in of_one_degree(&works) {
+        rows.console.say(&sentence);
+    }
     let count = works.len() * modes.len();
     for (work, weight) in works {
         let parts = pipeline.parts(work).map_err(study_failure)?;
@@ -105,6 +109,24 @@ fn measure_all(
         }
     }
     Ok(())
+}
+
+/// Returns a sentence for each polynomial that was chosen for several weights: even its least degree takes longer than the copies.
+fn of_one_degree(works: &[(Work, Option<f64>)]) -> Vec<String> {
+    let names = works.iter().map(|(work, _)| work.name()).unique();
+    let of_one = |name: String| {
+        let same = works.iter().filter(|(work, _)| work.name() == name);
+        let weights: Vec<String> = same
+            .filter_map(|(_, weight)| weight.map(|it| it.to_string()))
+            .collect();
+        (weights.len() > 1).then(|| {
+            format!(
+                "{name} is the nearest to each of the weights {}: their rows are of the same work",
+                weights.join(", ")
+            )
+        })
+    };
+    names.filter_map(of_one).collect()
 }
 
 impl Arguments {

@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
             "a PTX file and workloads cannot be profiled at once: name one or the other".to_owned(),
         )),
         (false, _) => Err(Failure::Usage(
-            "nothing to profile: name a PTX file, or a workload with --workload".to_owned(),
+            "nothing to profile: name a PTX file, or a workload with --kernel".to_owned(),
         )),
     }
 }
