@@ -105,9 +105,8 @@ fn a_program_in_c_is_checked_and_its_finding_has_the_line_of_the_kernel() {
         &command("any-cuda-program.md", "ridgepoint emulate ./saxpy 1280"),
     );
     assert_eq!(output.status.code(), Some(1), "{errors}");
-    let [sample] = &blocks(PAGE, "text")[..] else {
-        panic!("the page has one sample");
-    };
+    let samples = blocks(PAGE, "text");
+    let sample = samples.first().expect("the page has a sample");
     assert_eq!(missing(sample, &errors), None, "{errors}");
     let findings = fs::read_dir(folder.path().join("ridgepoint-findings")).expect("a folder");
     assert_eq!(findings.count(), 1);
@@ -138,6 +137,16 @@ fn options_reach_the_driver() {
         (Some(1), &b"done\n"[..]),
         "{errors}"
     );
+    for (arguments, status) in [("1280", 1), ("", 0)] {
+        let (output, errors) = run(
+            folder.path(),
+            &format!("ridgepoint emulate --program-status ./saxpy {arguments}"),
+        );
+        assert_eq!(output.status.code(), Some(status), "{errors}");
+    }
+    let killed = "ridgepoint emulate --program-status sh -c 'kill -9 $$'";
+    let (output, errors) = run(folder.path(), killed);
+    assert_eq!(output.status.code(), Some(128 + 9), "{errors}");
     let (output, errors) = run(folder.path(), "ridgepoint emulate --no-check ./saxpy");
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert!(

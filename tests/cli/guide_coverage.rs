@@ -163,7 +163,28 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 10] = [
+const NOT_RUN: [Elsewhere; 12] = [
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pip install wheels/ridgepoint-*.whl",
+        who: "it needs an optimised build; `.ci/full wheel` installs it into an environment that has nothing else",
+        proofs: &[(
+            ".ci/full",
+            "pip install --quiet \"$folder\"/ridgepoint-*.whl",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pytest --ridgepoint",
+        who: "it needs pytest; `.ci/full wheel` runs the plugin's tests",
+        proofs: &[
+            (".ci/full", "/bin/pytest\" python/tests"),
+            (
+                "python/tests/test_numba.py",
+                "runpytest_subprocess(\"--ridgepoint\")",
+            ),
+        ],
+    },
     Elsewhere {
         page: "any-cuda-program.md",
         command: "nvcc -ptx -lineinfo -arch=compute_80 saxpy.cu -o saxpy.ptx",
@@ -175,7 +196,7 @@ const NOT_RUN: [Elsewhere; 10] = [
     },
     Elsewhere {
         page: "any-cuda-program.md",
-        command: "pip install 'numba-cuda[cu12]'",
+        command: "pip install 'numba-cuda[cu12]' 'numpy<2.5'",
         who: "it loads 400 MB; `crates/emulated-driver/tests/calls` makes the same calls",
         proofs: &[(
             "crates/emulated-driver/tests/calls/work.rs",

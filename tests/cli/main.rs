@@ -37,3 +37,4 @@ mod support;
 mod terminal;
 mod timelines;
 mod unfinished_files;
+mod wheel;

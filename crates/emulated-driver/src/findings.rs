@@ -21,8 +21,8 @@ pub(crate) fn say(text: &str) {
 /// The record as it is and as it was last written.
 struct Kept {
     record: Record,
-    /// Each finding's text, and how often it was found.
-    findings: BTreeMap<String, u64>,
+    /// The findings and the numbers of their files, by their texts.
+    findings: BTreeMap<String, (usize, Found)>,
     written: Option<Instant>,
 }
 
@@ -77,29 +77,21 @@ pub(crate) fn is_absent(function: &str) {
     }
 }
 
-/// A finding: printed and written where it is the first of its text.
+/// A finding: printed where it is the first of its text, and written each time, with how often it was found.
 pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check::Finding>) {
     write_at_exit();
     let mut kept = lock(&KEPT);
     kept.record.of_host += u64::from(launch.is_none());
-    let count = kept.findings.entry(text.to_owned()).or_default();
-    *count += 1;
-    if *count == 1 {
-        let number = kept.findings.len();
+    let next = (kept.findings.len() + 1, kept.found(text, launch, finding));
+    let (number, found) = kept.findings.entry(text.to_owned()).or_insert(next);
+    found.times += 1;
+    if found.times == 1 {
         say(text);
-        if let Some(launch) = &launch {
+        if let Some(launch) = &found.launch {
             say(&format!("  {}", shape(launch)));
         }
-        let found = Found {
-            kind: finding.map_or("failure", |it| it.kind.name()).to_owned(),
-            text: text.to_owned(),
-            program: kept.record.program.clone(),
-            launch,
-            now: finding.map(|it| Side::of(&it.now)),
-            before: finding.and_then(|it| it.before.as_ref()).map(Side::of),
-        };
-        write(&found, number);
     }
+    write(found, *number);
     kept.write_if_due(true);
 }
 
@@ -134,6 +126,24 @@ fn write(found: &Found, number: usize) {
 }
 
 impl Kept {
+    /// A finding that has not been counted yet.
+    fn found(
+        &self,
+        text: &str,
+        launch: Option<Launched>,
+        finding: Option<&check::Finding>,
+    ) -> Found {
+        Found {
+            kind: finding.map_or("failure", |it| it.kind.name()).to_owned(),
+            text: text.to_owned(),
+            times: 0,
+            program: self.record.program.clone(),
+            launch,
+            now: finding.map(|it| Side::of(&it.now)),
+            before: finding.and_then(|it| it.before.as_ref()).map(Side::of),
+        }
+    }
+
     /// Writes the record where it is new, important, or a second old: a program may end in any way.
     fn write_if_due(&mut self, is_important: bool) {
         const PERIOD: Duration = Duration::from_secs(1);
@@ -169,8 +179,9 @@ extern "C" fn finish() {
     let written = std::panic::catch_unwind(|| {
         let mut kept = lock(&KEPT);
         kept.write();
-        for (text, count) in kept.findings.iter().filter(|it| *it.1 > 1) {
-            say(&format!("found {count} times: {text}"));
+        let all = kept.findings.values().map(|it| &it.1);
+        for Found { text, times, .. } in all.filter(|it| it.times > 1) {
+            say(&format!("found {times} times: {text}"));
         }
         counts::print();
     });

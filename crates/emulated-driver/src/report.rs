@@ -38,6 +38,8 @@ pub struct Found {
     pub kind: String,
     /// The report, as it was printed.
     pub text: String,
+    /// How often it was found: the file is written anew each time.
+    pub times: u64,
     /// The program.
     pub program: String,
     /// The launch; none of a finding of the host.

@@ -37,6 +37,8 @@ pub(super) enum Failure {
     Failed(String),
     /// A signal asked it to end. What was measured is written.
     Signal(i32),
+    /// A program that it has run ended with this status, which is the command's.
+    Program(u8),
     /// Standard output takes nothing more, and nothing else was to be written.
     NoOutput,
 }
@@ -47,6 +49,7 @@ impl Failure {
         match self {
             Failure::Found(text) | Failure::Usage(text) | Failure::Failed(text) => text.clone(),
             Failure::Signal(_) => "ended by a signal".to_owned(),
+            Failure::Program(status) => format!("the program has ended with status {status}"),
             Failure::NoOutput => "nobody reads standard output".to_owned(),
         }
     }
@@ -95,6 +98,8 @@ pub(super) fn status(ended: Result<(), Failure>) -> ExitCode {
         Err(Failure::Found(message)) => (1, Some(message)),
         Err(Failure::Usage(message)) => (2, Some(message)),
         Err(Failure::Failed(message)) => (3, Some(message)),
+        // The program has said why.
+        Err(Failure::Program(status)) => (i32::from(status), None),
         Err(Failure::Signal(signal)) => (OF_SIGNALS + signal, Some(ended_by(signal))),
     };
     if let Some(message) = message {

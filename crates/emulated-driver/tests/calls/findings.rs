@@ -25,6 +25,11 @@ fn a_launch_in_which_something_is_found_is_an_error_of_its_own() {
         launch(context.function("add"), 0, 32, (memory, empty)),
         ILLEGAL_ADDRESS
     );
+    // Once more: the same finding, in the same file.
+    assert_eq!(
+        launch(context.function("add"), 0, 32, (memory, empty)),
+        ILLEGAL_ADDRESS
+    );
     // The next launch is not concerned.
     assert_eq!(launch(context.function("add"), 0, 32, (memory, memory)), 0);
     ok("cuCtxSynchronize", &[]);
@@ -87,6 +92,8 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
     let (found, record) = left(&[]);
     let kinds: Vec<&str> = found.iter().map(|it| it.kind.as_str()).collect();
     assert_eq!(kinds, ["out of bounds", "race", "uninitialised", "race"]);
+    let times: Vec<u64> = found.iter().map(|it| it.times).collect();
+    assert_eq!(times, [1, 1, 2, 1]);
     let lines: Vec<&str> = found
         .iter()
         .map(|it| it.now.as_ref().expect("a side").source.as_str())
@@ -118,7 +125,7 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
             record.kernels["add"].all,
             record.of_host
         ),
-        (1, 3, 1)
+        (1, 4, 1)
     );
 }
 

@@ -6,14 +6,16 @@ mod summary;
 
 use std::env;
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use clap::Args;
 use emulated_driver::settings;
 use folder::Folder;
 use summary::Summary;
 
+use super::failure::OF_SIGNALS;
 use super::interrupt::Interrupt;
 use super::option_values::whole;
 use super::{Failure, limits, streams};
@@ -55,6 +57,10 @@ pub(super) struct Arguments {
     /// Folder for a JSON file per finding
     #[arg(long, value_name = "FOLDER", default_value = "ridgepoint-findings")]
     findings: PathBuf,
+
+    /// End with the program's own exit status, whatever is found: for test runners that read the findings themselves
+    #[arg(long)]
+    program_status: bool,
 
     /// Architecture of the emulated GPUs, such as sm_80
     #[arg(long, value_name = "ARCH", default_value = "sm_90")]
@@ -106,7 +112,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !text.is_empty() && !arguments.quiet {
         streams::complain(&text);
     }
-    summary.verdict(ended.success(), &arguments.findings)
+    match arguments.program_status {
+        true => own_status(ended),
+        false => summary.verdict(ended.success(), &arguments.findings),
+    }
+}
+
+/// Ends as a program has ended: with its status, or with a shell's for the signal that ended it.
+fn own_status(ended: ExitStatus) -> Result<(), Failure> {
+    let signal = || ended.signal().map_or(1, |signal| OF_SIGNALS + signal);
+    match ended.code().unwrap_or_else(signal) {
+        0 => Ok(()),
+        status => Err(Failure::Program(status as u8)),
+    }
 }
 
 impl Arguments {
