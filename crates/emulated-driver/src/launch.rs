@@ -92,7 +92,7 @@ impl Launch {
         launched(name, ran.seeds, ran.failed.is_some());
         match ran.failed {
             None => Ok(()),
-            Some((seed, error)) => self.failed(&error, seed),
+            Some((seed, error)) => self.failed(kernel.name(), &error, seed),
         }
     }
 
@@ -150,7 +150,7 @@ impl Launch {
     }
 
     /// Says what was found, and gives the answer to it.
-    fn failed(&self, error: &LaunchError, seed: Option<u64>) -> Answer {
+    fn failed(&self, entry: &str, error: &LaunchError, seed: Option<u64>) -> Answer {
         let status = status_of(error);
         let finding = match error {
             LaunchError::Found { finding, .. } => Some(&**finding),
@@ -162,10 +162,8 @@ impl Launch {
             }
         };
         let kernel = self.function.named().name.clone();
-        let text = match error {
-            LaunchError::Found { finding, .. } => format!("{kernel}: {finding}"),
-            error => error.to_string(),
-        };
+        // The engine knows the entry's name alone.
+        let text = error.to_string().replacen(entry, &kernel, 1);
         let Shape {
             grid,
             block,

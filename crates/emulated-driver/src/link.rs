@@ -1,20 +1,27 @@
 //! Several PTX modules as one text: what one declares and another defines is the same.
 
+use std::collections::BTreeSet;
+
 /// Directives that a module begins with: the first module's count.
 const HEADER: [&str; 3] = [".version", ".target", ".address_size"];
 
 /// Texts of debug sections, which each module numbers from 0.
 const INFO: &str = "$L__info_string";
 
+/// Variables that every module declares which uses them, and that are one.
+const COMMON: &str = ".common";
+
 /// Returns the modules as one. Numbers of source files, which each module has of its own, are made different.
 pub(crate) fn merged(modules: &[String]) -> String {
     let mut all = String::new();
+    let mut common = BTreeSet::new();
     let mut files = 0;
     for (index, module) in modules.iter().enumerate() {
         let mut most = 0;
         for line in module.lines() {
             let is_header = HEADER.iter().any(|it| line.trim_start().starts_with(it));
-            if index > 0 && is_header {
+            let is_known = line.trim_start().starts_with(COMMON) && !common.insert(line.trim());
+            if is_known || (index > 0 && is_header) {
                 continue;
             }
             let line = line.replace(INFO, &format!("{INFO}_{index}_"));
@@ -69,6 +76,10 @@ mod tests {
         ] {
             assert!(all.lines().any(|it| it == line), "{line}: {all}");
         }
+        let with_common =
+            |name| format!("{}  .common .global .align 8 .u64 shared;\n", module(name));
+        let all = merged(&[with_common("a"), with_common("b")]);
+        assert_eq!(all.matches(".common").count(), 1);
         assert_eq!(merged(&[module("a")]).replace("_0_0", "0"), module("a"));
     }
 }

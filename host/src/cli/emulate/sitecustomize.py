@@ -20,11 +20,33 @@ def with_lines(module):
 
     @functools.wraps(jit)
     def decorated(*arguments, **options):
-        if not options.get("debug"):
+        debug = options.get("debug")
+        if debug is None:
+            debug = module.config.CUDA_DEBUGINFO_DEFAULT
+        if not debug:
             options.setdefault("lineinfo", True)
         return jit(*arguments, **options)
 
     module.jit = decorated
+
+
+def without_lines_where_there_are_none(module):
+    """Compiles a kernel once more without lines where Numba or NVVM fails with them: they have bugs of their own."""
+    make = module._Kernel.__init__
+
+    @functools.wraps(make)
+    def made(self, *arguments, **options):
+        try:
+            make(self, *arguments, **options)
+        except Exception as error:
+            if not options.get("lineinfo"):
+                raise
+            try:
+                make(self, *arguments, **{**options, "lineinfo": False})
+            except Exception:
+                raise error
+
+    module._Kernel.__init__ = made
 
 
 def without_linker(module):
@@ -42,6 +64,7 @@ def without_linker(module):
 
 CHANGED = {
     "numba.cuda.decorators": with_lines,
+    "numba.cuda.dispatcher": without_lines_where_there_are_none,
     "cuda.pathfinder._dynamic_libs.load_nvidia_dynamic_lib": without_linker,
 }
 
