@@ -170,7 +170,7 @@ const NOT_RUN: [Elsewhere; 12] = [
         who: "it needs an optimised build; `.ci/full wheel` installs it into an environment that has nothing else",
         proofs: &[(
             ".ci/full",
-            "pip install --quiet \"$folder\"/ridgepoint-*.whl",
+            "/bin/pip\" install --quiet \"$folder\"/ridgepoint-*.whl",
         )],
     },
     Elsewhere {
