@@ -262,6 +262,14 @@ impl CudaBuilder {
         self
     }
 
+    /// Whether checks that panic are made before the loads between them, so that the loads wait together. The default is
+    /// `true`. Either way the results are the same, and the panics, of the same threads at the same places.
+    #[must_use]
+    pub fn gathered_checks(mut self, gathered: bool) -> Self {
+        self.options.passes.gathered_checks = gathered;
+        self
+    }
+
     /// Whether LLVM makes one of alike instructions at the ends of two arms of a branch, behind it. The default is
     /// `false`: of two stores to different places it makes one through a selected address, and what they store to can
     /// then no longer be kept in registers. Either way the results are the same.

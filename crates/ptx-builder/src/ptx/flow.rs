@@ -175,7 +175,7 @@ fn block_starts(body: &Body) -> Vec<usize> {
 }
 
 /// Where a branch may go.
-fn targets<'b>(body: &'b Body, branch: &'b Instruction) -> &'b [LabelId] {
+pub(crate) fn targets<'b>(body: &'b Body, branch: &'b Instruction) -> &'b [LabelId] {
     match &branch.operation {
         Operation::Branch(branch) => std::slice::from_ref(&branch.target),
         Operation::BranchIndexed(branch) => &body.branch_targets[branch.targets as usize].labels,

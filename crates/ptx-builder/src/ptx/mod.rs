@@ -1,7 +1,8 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
 //! Everything here is a function of the text. [`process`] parses it ([`source`]), reads arguments where they lie
-//! ([`arguments`]), divides 128-bit numbers at once ([`division`]), reads literals from constant memory ([`literals`]), writes the kernels'
+//! ([`arguments`]), divides 128-bit numbers at once ([`division`]), reads literals from constant memory ([`literals`]), gathers checks
+//! ([`checks`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
 //! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
@@ -15,6 +16,7 @@
 mod access;
 mod arguments;
 mod calls;
+mod checks;
 mod division;
 mod edit;
 mod flow;
@@ -65,6 +67,8 @@ pub(crate) struct Passes {
     pub(crate) divisions_at_once: bool,
     /// Literals of `f64` that loops have many of are read from constant memory.
     pub(crate) literals_in_constant_memory: bool,
+    /// Checks that panic are made before the loads between them.
+    pub(crate) gathered_checks: bool,
 }
 
 impl Default for Passes {
@@ -73,6 +77,7 @@ impl Default for Passes {
             arguments_in_place: true,
             divisions_at_once: true,
             literals_in_constant_memory: true,
+            gathered_checks: true,
         }
     }
 }
@@ -88,9 +93,13 @@ pub(crate) struct Processed {
 /// Rewrites and checks a PTX module.
 pub(crate) fn process(text: &str, options: &Options) -> Processed {
     let descriptions = descriptions(text);
-    let done = Source::parse(text).and_then(|source| match improved(&source, options.passes) {
-        None => rewritten(&source, &descriptions, options),
+    let finished = |source: &Source<'_>| match gathered(source, options.passes) {
+        None => rewritten(source, &descriptions, options),
         Some(text) => rewritten(&Source::parse(&text)?, &descriptions, options),
+    };
+    let done = Source::parse(text).and_then(|source| match improved(&source, options.passes) {
+        None => finished(&source),
+        Some(text) => finished(&Source::parse(&text)?),
     });
     let (text, mut findings) = done.unwrap_or_else(|error| {
         let unread = lints::unread(&error, &descriptions, &options.levels);
@@ -126,6 +135,22 @@ fn improved(source: &Source<'_>, passes: Passes) -> Option<String> {
     }
     let reads_literals = literals.declare(source, &mut edits);
     (copies + divisions > 0 || reads_literals).then(|| edits.apply(source.text))
+}
+
+/// Returns the text with checks that panic made before the loads between them, if it has such.
+fn gathered(source: &Source<'_>, passes: Passes) -> Option<String> {
+    if !passes.gathered_checks || !source.is_known() {
+        return None;
+    }
+    let calls = Calls::new(&source.module);
+    let mut edits = Edits::default();
+    let mut stretches = 0;
+    for definition in source.definitions() {
+        if let Some(flow) = calls.flow(definition.spans.function.0 as usize) {
+            stretches += checks::gather(source, definition, flow, &mut edits);
+        }
+    }
+    (stretches > 0).then(|| edits.apply(source.text))
 }
 
 /// Returns the text with all that is made better in it, and the findings in it as it was.
