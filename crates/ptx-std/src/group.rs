@@ -68,6 +68,7 @@
 
 mod element;
 mod lanes;
+pub(crate) mod places;
 mod scratch;
 mod threads;
 mod workspace;
@@ -184,15 +185,19 @@ macro_rules! of_group {
 
             #[doc = concat!("The elements that come to this ", $thread, ", with their indices: that of its rank, and from there in \
                 steps of all the ", $name, "'s threads.")]
+            ///
+            /// The methods that take all of them at once, such as `fold`, `for_each` and `sum`, wait for the loads of
+            /// several together. A `for` loop waits for each.
             #[inline(always)]
             pub fn own<T>(self, elements: &[T]) -> impl Iterator<Item = (usize, &T)> {
-                let mut next = self.rank() as usize;
-                core::iter::from_fn(move || {
-                    let index = next;
-                    let element = elements.get(index)?;
-                    next += self.len() as usize;
-                    Some((index, element))
-                })
+                // SAFETY: places are below the count.
+                self.places(elements.len()).map(|index| (index, unsafe { elements.get_unchecked(index) }))
+            }
+
+            /// The places among `count` that come to this thread.
+            #[inline(always)]
+            pub(crate) fn places(self, count: usize) -> $crate::group::places::Places {
+                $crate::group::places::Places::new(self.rank(), self.len(), count)
             }
 
             /// The sum of the values of all threads; every thread has it.

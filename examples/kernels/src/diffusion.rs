@@ -17,13 +17,16 @@ pub fn diffuse(x: &[f32], own: f32, neighbours: f32, mut y: Output3<f32>) {
             && z + 1 < planes
             && y_at + 1 < rows
             && x_at + 1 < columns;
-        *y = at(i);
-        if is_inner {
+        // Written once, at the end: no load behind a write begins before it.
+        let centre = at(i);
+        *y = if is_inner {
             let around = (at(i - 1) + at(i + 1))
                 + (at(i - columns) + at(i + columns))
                 + (at(i - plane) + at(i + plane));
-            *y = own.mul_add(*y, neighbours * around);
-        }
+            own.mul_add(centre, neighbours * around)
+        } else {
+            centre
+        };
     }
 }
 

@@ -1,6 +1,7 @@
 //! The lanes of a warp.
 
 use super::{Element, Number, Scan};
+use crate::arch;
 use crate::warp::{
     FULL_MASK, WARP_SIZE, WarpReductionOp, lane_id, sync_warp, warp_shuffle_idx, warp_shuffle_up,
     warp_shuffle_xor,
@@ -64,6 +65,8 @@ impl Warp {
         count: u32,
         op: impl Fn(T, T) -> T,
     ) -> T {
+        // Two registers for each of five steps would be held through the loop that this is in.
+        let count = arch::not_before(count);
         let step = |value: T, delta: u32| {
             let is_there = self.lane + delta < count;
             let source = self.lane + delta * u32::from(is_there);

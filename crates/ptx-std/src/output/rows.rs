@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use crate::group::places::Places;
 use crate::group::{self, Block, Warp};
 use crate::own;
 
@@ -100,14 +101,13 @@ pub struct RowOutput<'a, T, G> {
 ///
 /// # Safety
 /// `place` differs between the groups of a grid, but for those of which it is the greatest number there is; `count` is
-/// alike in all threads of the grid, and above all other places or the greatest number. `rank` differs between the
-/// threads of a group, and `len` is alike in all of them and above all ranks.
+/// alike in all threads of the grid, and above all other places or the greatest number. `places` of a count are below it, in
+/// ascending order, and differ between the threads of a group.
 unsafe trait Sharing: Copy {
     fn current() -> Self;
     fn place(self) -> usize;
     fn count(self) -> usize;
-    fn rank(self) -> usize;
-    fn len(self) -> usize;
+    fn places(self, count: usize) -> Places;
 }
 
 // SAFETY: a block has an index, and a grid fewer than 2^63 blocks.
@@ -125,12 +125,8 @@ unsafe impl Sharing for Block {
         own::blocks()
     }
     #[inline(always)]
-    fn rank(self) -> usize {
-        self.rank() as usize
-    }
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.len() as usize
+    fn places(self, count: usize) -> Places {
+        self.places(count)
     }
 }
 
@@ -151,12 +147,8 @@ unsafe impl Sharing for Warp {
         own::blocks().saturating_mul(warps(group::block()))
     }
     #[inline(always)]
-    fn rank(self) -> usize {
-        self.rank() as usize
-    }
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.len() as usize
+    fn places(self, count: usize) -> Places {
+        self.places(count)
     }
 }
 
@@ -310,14 +302,7 @@ impl<T, G: Sharing> Row<'_, T, G> {
     }
 
     #[inline(always)]
-    fn own_columns(&self, other: usize) -> impl Iterator<Item = usize> + use<T, G> {
-        let (columns, step) = (self.columns.min(other), self.group.len());
-        let mut next = self.group.rank();
-        core::iter::from_fn(move || {
-            let column = next;
-            // No row has 2^63 columns, so the sum is one.
-            next = column.wrapping_add(step);
-            (column < columns).then_some(column)
-        })
+    fn own_columns(&self, other: usize) -> Places {
+        self.group.places(self.columns.min(other))
     }
 }

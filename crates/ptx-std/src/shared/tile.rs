@@ -5,6 +5,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::group::{self, Number};
 
+/// Elements that a thread asks for before it writes the first, so that it waits for the loads of all of them together.
+const AT_ONCE: usize = 4;
+
 /// Shared memory for `N` numbers, which all threads of the block fill together and then read: what
 /// [`shared_tile!`](crate::shared_tile) makes.
 ///
@@ -66,10 +69,17 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
         let block = group::block();
         block.sync();
         // Not `step_by`, which divides.
-        let mut i = block.rank() as usize;
+        let (mut i, step) = (block.rank() as usize, block.len() as usize);
+        while i + (AT_ONCE - 1) * step < N {
+            let values: [T; AT_ONCE] = core::array::from_fn(|k| value(i + k * step));
+            for value in values {
+                self.write(i, value);
+                i += step;
+            }
+        }
         while i < N {
             self.write(i, value(i));
-            i += block.len() as usize;
+            i += step;
         }
         block.sync();
     }

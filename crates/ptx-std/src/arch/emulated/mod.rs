@@ -47,6 +47,11 @@ pub(crate) fn opaque(value: u32) -> u32 {
 }
 
 #[inline]
+pub(crate) fn not_before(value: u32) -> u32 {
+    value
+}
+
+#[inline]
 pub(crate) fn multiply_add_wide(a: u32, b: u32, c: usize) -> usize {
     (a as usize * b as usize).wrapping_add(c)
 }

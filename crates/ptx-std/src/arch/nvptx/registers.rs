@@ -68,6 +68,15 @@ pub(crate) fn opaque(mut value: u32) -> u32 {
     value
 }
 
+/// The value as it is known here: nothing that depends on the result is computed before, in front of a loop or a branch,
+/// and kept in registers.
+#[inline(always)]
+pub(crate) fn not_before(mut value: u32) -> u32 {
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {} */", inout(reg32) value, options(nomem, nostack, preserves_flags)) }
+    value
+}
+
 /// `a b + c`, without a carry. LLVM does not look inside, so it neither widens `a` and `b` where paths meet
 /// nor turns a loop's index into a running address for each array.
 #[inline(always)]
