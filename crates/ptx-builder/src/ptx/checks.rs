@@ -1,13 +1,14 @@
 //! Checks that panic, made before the loads between them.
 //!
 //! A load behind a check's branch waits until the branch is decided, and the branch often for the load before it. So
-//! [`gather`] looks for stretches of a function that do nothing but compute, load and check. All checks of a stretch are
+//! [`gather`] looks for stretches of a function that do nothing but compute, load, store and check. All checks of a stretch are
 //! computed in front of it, by copies of what they depend on, and one branch tells whether one of them fails. If none does,
 //! the stretch runs without its checks, and conditions over a few instructions become their guards. If one does, the stretch
 //! runs as it was, from a copy at the function's end, and comes to the check that fails.
 //!
-//! It is exact, because a stretch writes nothing but registers, and its checks depend on nothing that it loads: the copies
-//! compute what the checks will, each under the condition that leads to it.
+//! It is exact, because no check of a stretch depends on what it loads: the copies compute what the checks will, each under
+//! the condition that leads to it. Either way the stretch itself begins after that, so that what it stores before a check
+//! that fails is stored.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -22,11 +23,15 @@ use super::source::{Definition, Source};
 
 /// Loads of a stretch: each holds registers until it arrives.
 const MOST_LOADS: usize = 8;
+/// Conditions of a stretch: each holds one of the seven predicates that the hardware has.
+const MOST_CONDITIONS: usize = 5;
+/// Checks of which it is better to make one though they do not wait for each other.
+const MANY_CHECKS: usize = 3;
 /// Instructions of a stretch, and of a condition in it.
 const LONGEST: usize = 192;
 const LONGEST_CONDITION: usize = 24;
 
-/// Instructions that compute and load, and whose checks can be made before.
+/// Instructions that compute, load and store, and whose checks can be made before.
 #[derive(Debug, Default)]
 struct Stretch {
     first: usize,
@@ -169,7 +174,7 @@ impl<'s> Finder<'s> {
             } else {
                 None
             };
-            let Some(next) = next.filter(|_| stretch.loads.len() <= MOST_LOADS) else {
+            let Some(next) = next.filter(|_| stretch.is_small()) else {
                 break;
             };
             at = next;
@@ -256,13 +261,17 @@ impl<'s> Finder<'s> {
         Some(end)
     }
 
-    /// Takes an instruction that computes or loads.
+    /// Takes an instruction that computes, loads or stores.
     fn take(&self, at: usize, stretch: &mut Stretch, values: &mut Values) -> bool {
         let instruction = self.instruction(at);
-        if is_load(instruction) {
-            stretch.loads.push(at);
-        } else if !self.is_copyable(instruction) && !instruction.operation.facts().is_pure {
-            return false;
+        match &instruction.operation {
+            Operation::Ld(load) if load.order != Order::Weak => return false,
+            // It comes from constant memory.
+            Operation::Ld(load) if load.space == Space::Param => {}
+            Operation::Ld(_) => stretch.loads.push(at),
+            Operation::St(store) if store.order == Order::Weak => {}
+            operation if !operation.facts().is_pure => return false,
+            _ => {}
         }
         let value = self.is_copyable(instruction).then_some(at);
         // What it reads must be known where it is copied.
@@ -292,7 +301,11 @@ impl<'s> Finder<'s> {
         let mentions = self.definition.mentions(instruction);
         let of = |access| mentions.iter().filter(move |it| it.access == access);
         let read = of(Access::Use).filter_map(|it| it.operand.register());
+        // A clock has another value elsewhere.
+        let mut has_special = false;
+        instruction.visit_specials(|_| has_special = true);
         is_cheap
+            && !has_special
             && instruction.guard.is_none()
             && of(Access::Define).count() == 1
             && instruction.definitions().len() == 1
@@ -305,26 +318,26 @@ impl Stretch {
         (self.checks.len(), self.conditions.len(), self.loads.len())
     }
 
+    fn is_small(&self) -> bool {
+        self.loads.len() <= MOST_LOADS && self.conditions.len() <= MOST_CONDITIONS
+    }
+
     fn shorten(&mut self, (checks, conditions, loads): (usize, usize, usize)) {
         self.checks.truncate(checks);
         self.conditions.truncate(conditions);
         self.loads.truncate(loads);
     }
 
-    /// Whether a load no longer waits for a check before it, or for the branch over it.
+    /// Whether there are many branches, or a load waits for a check before it or for the branch over it.
     fn is_worth_it(&self) -> bool {
         let Some(last) = self.checks.last() else {
             return false;
         };
         let is_between = |load: &usize| self.checks[0].branch < *load && *load < last.branch;
-        last.under.is_some() && !self.loads.is_empty() || self.loads.iter().any(is_between)
+        self.checks.len() >= MANY_CHECKS
+            || last.under.is_some() && !self.loads.is_empty()
+            || self.loads.iter().any(is_between)
     }
-}
-
-/// A load that changes nothing, and that others may overtake.
-fn is_load(instruction: &Instruction) -> bool {
-    matches!(&instruction.operation, Operation::Ld(load)
-        if load.order == Order::Weak && load.space != Space::Param)
 }
 
 /// By instruction: how many braces are open before it.

@@ -67,8 +67,9 @@ fn a_stretch_ends_where_a_check_would_come_too_early() {
         // It depends on what is loaded.
         "ld.global.b64 %rd2, [%rd1]; setp.ge.u64 %p2, %rd2, %rd3;",
         "ld.global.b32 %r1, [%rd1]; @%p3 setp.ge.u64 %p2, %rd2, %rd3;",
+        "ld.global.b32 %r1, [%rd1]; mov.u64 %rd2, %clock64; setp.ge.u64 %p2, %rd2, %rd3;",
         // Others see what is before it.
-        "ld.global.b32 %r1, [%rd1]; st.global.b32 [%rd1], %r2;",
+        "ld.global.b32 %r1, [%rd1]; st.volatile.global.b32 [%rd1], %r2;",
         "ld.global.b32 %r1, [%rd1]; bar.sync 0;",
         "ld.global.b32 %r1, [%rd1]; atom.global.add.u32 %r3, [%rd1], 1;",
         "ld.volatile.global.b32 %r1, [%rd1];",
@@ -91,6 +92,36 @@ fn a_stretch_ends_where_a_check_would_come_too_early() {
         let text = format!("{top} @%p1 bra $BAD; {between} @%p2 bra $BAD; {load} @%p4 bra $TOP;");
         assert_eq!(body(&text), None, "{between}");
     }
+}
+
+#[test]
+fn what_is_stored_before_a_check_is_stored_before_it_fails() {
+    let text = body("@%p1 bra $BAD; st.global.b32 [%rd1], %r1; @%p2 bra $BAD; @%p3 bra $BAD;");
+    let text = text.expect("a stretch");
+    let store = "st.global.b32 [%rd1], %r1;";
+    assert!(
+        text.contains(&format!("bra $L__ptxstd_fails_0; {store}")),
+        "{text}"
+    );
+    let copy = format!("$L__ptxstd_fails_0: @%p1 bra $BAD; {store} @%p2 bra $BAD;");
+    assert!(text.contains(&copy), "{text}");
+}
+
+#[test]
+fn two_checks_without_a_load_between_them_stay() {
+    assert_eq!(
+        body("@%p1 bra $BAD; @%p2 bra $BAD; ld.global.b32 %r1, [%rd1];"),
+        None
+    );
+}
+
+#[test]
+fn a_stretch_has_as_many_conditions_as_there_are_predicates() {
+    let tap = |i| format!("@%p1 bra $L{i}; @%p2 bra $BAD; ld.global.b32 %r2, [%rd2]; $L{i}:");
+    let text: String = (0..12).map(tap).collect();
+    let text = body(&text).expect("stretches");
+    let stretches = text.matches("bra $L__ptxstd_fails_").count();
+    assert_eq!(stretches, 12 / MOST_CONDITIONS + 1 + 12, "{text}");
 }
 
 #[test]

@@ -131,10 +131,10 @@ impl Kernel<'_> {
 
     fn statement(&mut self) {
         match self.random.u8(0..20) {
-            0 => self.store(),
-            1 | 2 => self.rounds(),
-            3 => self.line("mul.lo.u32 %r2, %r2, 3;"),
-            4..=9 => self.under_a_condition(),
+            0..=2 => self.store(),
+            3 | 4 => self.rounds(),
+            5 => self.line("mul.lo.u32 %r2, %r2, 3;"),
+            6..=11 => self.under_a_condition(),
             _ => self.access(),
         }
     }
@@ -169,6 +169,9 @@ impl Kernel<'_> {
         self.line(&format!("@{sign}%p{condition} bra {label};"));
         for _ in 0..self.random.usize(1..3) {
             self.access();
+            if self.random.u8(0..6) == 0 {
+                self.store();
+            }
         }
         self.line(&format!("{label}:"));
     }
