@@ -71,9 +71,15 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
         // Not `step_by`, which divides.
         let (mut i, step) = (block.rank() as usize, block.len() as usize);
         while i + (AT_ONCE - 1) * step < N {
-            let values: [T; AT_ONCE] = core::array::from_fn(|k| value(i + k * step));
-            for value in values {
-                self.write(i, value);
+            // By index: an array's iterator would lie on the stack.
+            let values = [
+                value(i),
+                value(i + step),
+                value(i + 2 * step),
+                value(i + 3 * step),
+            ];
+            for k in 0..AT_ONCE {
+                self.write(i, values[k]);
                 i += step;
             }
         }
