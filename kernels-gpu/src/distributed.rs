@@ -120,6 +120,10 @@ pub unsafe fn take_normalized(
 /// As for [`take_normalized()`]; `before` and `product` have room for `len` numbers each, apart from everything else, and `x` has an
 /// element for each.
 #[kernel(block = [1024, 1, 1])]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what is kept, beside those of the kernel without"
+)]
 pub unsafe fn take_look(
     words: *mut u64,
     spare: *mut u64,

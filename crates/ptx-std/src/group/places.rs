@@ -49,7 +49,7 @@ impl Iterator for Places {
                 self.next = self.next.wrapping_add(self.step);
             }
         }
-        while let Some(place) = self.next() {
+        for place in self {
             folded = fold(folded, place);
         }
         folded

@@ -5,9 +5,6 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::group::{self, Number};
 
-/// Elements that a thread asks for before it writes the first, so that it waits for the loads of all of them together.
-const AT_ONCE: usize = 4;
-
 /// Shared memory for `N` numbers, which all threads of the block fill together and then read: what
 /// [`shared_tile!`](crate::shared_tile) makes.
 ///
@@ -70,18 +67,15 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
         block.sync();
         // Not `step_by`, which divides.
         let (mut i, step) = (block.rank() as usize, block.len() as usize);
-        while i + (AT_ONCE - 1) * step < N {
-            // By index: an array's iterator would lie on the stack.
-            let values = [
-                value(i),
-                value(i + step),
-                value(i + 2 * step),
-                value(i + 3 * step),
-            ];
-            for k in 0..AT_ONCE {
-                self.write(i, values[k]);
-                i += step;
-            }
+        while i + 3 * step < N {
+            // All four before the first is written: their loads are waited for together.
+            let (first, second) = (value(i), value(i + step));
+            let (third, fourth) = (value(i + 2 * step), value(i + 3 * step));
+            self.write(i, first);
+            self.write(i + step, second);
+            self.write(i + 2 * step, third);
+            self.write(i + 3 * step, fourth);
+            i += 4 * step;
         }
         while i < N {
             self.write(i, value(i));
