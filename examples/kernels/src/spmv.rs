@@ -15,11 +15,11 @@ pub fn spmv(starts: &[u32], columns: &[u32], values: &[f32], x: &[f32], mut y: W
         let entries = start as usize..end as usize;
         let columns = columns.get(entries.clone()).unwrap_or(&[]);
         let values = values.get(entries).unwrap_or(&[]);
-        // Not a `for` loop: a fold waits for the loads of several entries together.
-        let sum = warp.own(columns).fold(0.0f32, |sum, (i, column)| {
+        let mut sum = 0.0f32;
+        for (i, column) in warp.own(columns) {
             let entry = values.get(i).zip(x.get(*column as usize));
-            entry.map_or(sum, |(value, x)| value.mul_add(*x, sum))
-        });
+            sum = entry.map_or(sum, |(value, x)| value.mul_add(*x, sum));
+        }
         let sum = warp.sum(sum);
         if let Some((_, y)) = row.own_element() {
             *y = sum;
