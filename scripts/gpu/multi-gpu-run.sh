@@ -28,7 +28,7 @@ main() {
             exit 2
         fi
     done
-    gpus=$(nvidia-smi -L | wc -l)
+    gpus=$(visible)
     if ((gpus < 2)); then
         echo "multi-gpu-run.sh: $gpus GPUs; two or more are needed" >&2
         exit 1
@@ -43,6 +43,15 @@ main() {
         echo "== $part: $((SECONDS - began)) s" | tee -a "$out/times.txt"
     done
     exit $failed
+}
+
+# How many GPUs CUDA shows: nvidia-smi lists all of the host.
+visible() {
+    if [[ -n ${CUDA_VISIBLE_DEVICES:-} ]]; then
+        tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l
+    else
+        nvidia-smi -L | wc -l
+    fi
 }
 
 # What failed; the script goes on.

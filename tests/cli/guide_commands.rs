@@ -121,8 +121,7 @@ fn ranks_are_well_under_slurm() {
 #[test]
 fn integers_have_a_roofline() {
     let folder = tempfile::tempdir().expect("a folder");
-    let page = "reading-a-roofline.md";
-    let line = command(page, "ridgepoint roofline --kernel horner");
+    let line = command("reading-a-roofline.md", "ridgepoint roofline --kernel horner");
     let said = succeeds(folder.path(), &line);
     assert!(
         said.contains(

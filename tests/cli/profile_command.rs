@@ -351,9 +351,10 @@ fn the_page_shows_each_line_with_its_counts() {
     let row = |line: u32| format!("document.getElementById('p0-planted-cu-{line}')");
     let read = page.text(&format!("{}.innerText", row(14)));
     assert!(read.contains("y[i] = tile[i % 32][i / 32];"), "{read}");
+    let advice = page.text(&format!("{}.nextElementSibling.innerText", row(14)));
     assert!(
-        read.contains("1,024 wavefronts") || read.contains("1024 wavefronts"),
-        "{read}"
+        advice.contains("1,024 wavefronts") || advice.contains("1024 wavefronts"),
+        "{advice}"
     );
     let heat = |page: &mut Page, line| {
         page.text(&format!("getComputedStyle({}).backgroundColor", row(line)))
@@ -390,7 +391,7 @@ fn what_cannot_be_profiled_is_told() {
         (
             "".to_owned(),
             2,
-            "name a PTX file, or a workload with --workload",
+            "name a PTX file, or a workload with --kernel",
         ),
         (
             format!("{saxpy} --workload horner"),
