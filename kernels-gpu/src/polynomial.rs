@@ -136,7 +136,7 @@ macro_rules! kernels {
             #[kernel]
             pub unsafe fn [<$family $size>](x: &[$real], y: *mut $real, k: u32) {
                 // SAFETY: the same contract.
-                unsafe { map::<$real, $width, $ilp>(x, y, k, $form) }
+                unsafe { map::<$form, $real, $width, $ilp>(x, y, k) }
             }
         )*
 
@@ -152,28 +152,48 @@ macro_rules! kernels {
 }
 
 kernels! {
-    power_sum_f32 = power_sum<f32>;
-    power_sum_f64 = power_sum<f64>;
-    power_sum_f16x2 = power_sum<F16x2>;
-    horner_f32 = horner<f32>;
-    horner_f64 = horner<f64>;
-    horner_f16x2 = horner<F16x2>;
+    power_sum_f32 = PowerSum<f32>;
+    power_sum_f64 = PowerSum<f64>;
+    power_sum_f16x2 = PowerSum<F16x2>;
+    horner_f32 = Horner<f32>;
+    horner_f64 = Horner<f64>;
+    horner_f16x2 = Horner<F16x2>;
 }
 
 kernels! {
-    horner_i32 = horner<i32>: _v1<1, 1> _v1_ilp2<1, 2> _v1_ilp4<1, 4>
+    horner_i32 = Horner<i32>: _v1<1, 1> _v1_ilp2<1, 2> _v1_ilp4<1, 4>
 }
 
-/// Applies `f` of degree `k` to `x`, `ILP` vectors of `N` elements per thread at once, and to the rest, fewer than
+/// How the polynomial is computed. A closure or a function that is passed would be called where it is long, as of integers; this is
+/// always inlined.
+trait Rule {
+    /// x + x^2 + ... + x^k. k is at least 1.
+    fn of<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -> [[T; N]; ILP];
+}
+
+struct PowerSum;
+
+impl Rule for PowerSum {
+    #[inline(always)]
+    fn of<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -> [[T; N]; ILP] {
+        power_sum(x, k)
+    }
+}
+
+struct Horner;
+
+impl Rule for Horner {
+    #[inline(always)]
+    fn of<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -> [[T; N]; ILP] {
+        horner(x, k)
+    }
+}
+
+/// Applies the rule `F` of degree `k` to `x`, `ILP` vectors of `N` elements per thread at once, and to the rest, fewer than
 /// `N`, one by one. A thread that stays loads its next vectors before it works on those it has, so
 /// that memory and arithmetic are busy at the same time.
 #[inline(always)]
-unsafe fn map<T: Real, const N: usize, const ILP: usize>(
-    x: &[T],
-    y: *mut T,
-    k: u32,
-    f: impl Fn([[T; N]; ILP], u32) -> [[T; N]; ILP],
-) {
+unsafe fn map<F: Rule, T: Real, const N: usize, const ILP: usize>(x: &[T], y: *mut T, k: u32) {
     let vectors = x.len() / N;
     let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let load = |first: usize| {
@@ -192,7 +212,7 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
     while first < vectors {
         let current = next;
         next = load(first + ILP * threads);
-        let result = f(current, k);
+        let result = F::of(current, k);
         for j in 0..ILP {
             let vector = first + j * threads;
             if vector < vectors {
@@ -207,7 +227,7 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
         // SAFETY: `element < x.len()`, and comes to one thread.
         unsafe {
             y.add(element)
-                .write(f([[*x.get_unchecked(element); N]; ILP], k)[0][0])
+                .write(F::of([[*x.get_unchecked(element); N]; ILP], k)[0][0])
         };
     }
 }

@@ -4,8 +4,8 @@
 #   bundle/gate-run.sh results [RUNS] [DEVICE]
 #
 # Unchanged: RUNS runs, 20 by default, of the package that `ridgepoint new` makes and of ten workloads, each compared with the
-# first and with the one before by files, and both by `compare --against`. Changed: that package with a kernel of which one
-# block in 32 reads a second, distant element, by files of 3 runs merged and by `--against`. Prints a table, and
+# first and with the one before by files, and both by `compare --against`. Changed: that package with a kernel that
+# reads 5 % more bytes (slower.sh), by files of 3 runs merged and by `--against`. Prints a table, and
 # leaves it as gate.md with the rows and what each comparison said. Ends with 1 if more than one unchanged row was accused, or
 # the slower kernel was not found.
 set -uo pipefail

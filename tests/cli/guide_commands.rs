@@ -121,7 +121,10 @@ fn ranks_are_well_under_slurm() {
 #[test]
 fn integers_have_a_roofline() {
     let folder = tempfile::tempdir().expect("a folder");
-    let line = command("reading-a-roofline.md", "ridgepoint roofline --kernel horner");
+    let line = command(
+        "reading-a-roofline.md",
+        "ridgepoint roofline --kernel horner",
+    );
     let said = succeeds(folder.path(), &line);
     assert!(
         said.contains(

@@ -171,7 +171,7 @@ impl Steps for Shared<'_> {
             kept.x.slice_mut(..),
             kept.y.slice_mut(..),
         );
-        // SAFETY: each set has a word for every element, and what is kept room for it; whoever calls has the inspection of the last
+        // SAFETY: each set has a word for every element, and what is kept room for it; the caller has the inspection of the last
         // look in this place behind them.
         Ok(unsafe { self.take_look.launch(stream, &arguments) }?)
     }
