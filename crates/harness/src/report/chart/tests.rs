@@ -125,7 +125,11 @@ fn labels_do_not_cover_each_other() {
         let svg = String::from_utf8(svg).expect("text");
         assert_ridges_are_on_the_memory_roof(&svg);
         for precision in Precision::ALL {
-            let is_named = svg.contains(&format!("{} FMA", precision.name()));
+            let operation = match precision {
+                Precision::I32 => "multiply-add",
+                _ => "FMA",
+            };
+            let is_named = svg.contains(&format!("{} {operation}", precision.name()));
             assert_eq!(is_named, precisions.contains(&precision), "{precision:?}");
         }
         let figure = chart.figure();
