@@ -149,7 +149,7 @@ pub unsafe fn take_look(
     }
 }
 
-/// What [`take_normalized()`] does. Calls `keep` with the place and the number of each element that this thread is about to overwrite.
+/// Normalizes as [`take_normalized()`]. Calls `keep` with the place and the number of each element that this thread is about to overwrite.
 ///
 /// # Safety
 /// That of [`take_normalized()`].

@@ -105,7 +105,7 @@ fn normalized(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a look keeps is the vector that the launch overwrites, and all numbers that have come.
+/// Checks that a look keeps the vector that the launch overwrites, and all numbers that have come.
 fn look(device: &Device) -> Result<(), Failed> {
     for missing in [0, 7777, LEN - 1] {
         let mut words = Words::without(device, missing, LEN)?;

@@ -38,7 +38,7 @@ const OF_BFLOAT: [(&str, &str); 5] = [
     ),
 ];
 
-/// What became of the crate.
+/// Whether the crate is replaced, and otherwise why not.
 pub(crate) enum Half {
     /// The kernels do not have it, or have it by a path.
     None,

@@ -247,7 +247,7 @@ fn verdict(of: &Verdict) -> String {
     )
 }
 
-/// What to do where lines are the PTX's own.
+/// The hint for PTX whose lines are its own, because it names no source.
 fn no_source(profile: &Profile) -> &'static str {
     match profile.lacks_source {
         true => "  The PTX names no source lines: compile it with -lineinfo.\n",

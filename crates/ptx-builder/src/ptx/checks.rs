@@ -283,7 +283,7 @@ struct Writer<'s, 't> {
     source: &'s Source<'t>,
     definition: Definition<'s>,
     declarations: String,
-    /// What stands at the function's end.
+    /// The stretches as they were, for the function's end.
     copies: String,
     registers: usize,
 }

@@ -48,7 +48,7 @@ struct Shared<'d> {
     n: usize,
 }
 
-/// What is inspected while the steps go on: the vector that a step begins with, and what the matrix makes of it.
+/// The vector that a step begins with and its product, which are inspected while the steps go on.
 struct Kept {
     x: DeviceBuffer<f64>,
     y: DeviceBuffer<f64>,

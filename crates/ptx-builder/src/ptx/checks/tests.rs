@@ -19,7 +19,7 @@ fn gathered(text: &str) -> Option<String> {
     (stretches > 0).then(|| edits.apply(text))
 }
 
-/// What becomes of a kernel's instructions, which may branch to `$BAD`.
+/// The kernel's instructions with their checks gathered, if there are such. They may branch to `$BAD`.
 fn body(instructions: &str) -> Option<String> {
     let kernel = format!(".entry k() {{ {instructions} ret; $BAD: trap; }}");
     let text = gathered(&testing::module(&kernel))?;
