@@ -1,11 +1,12 @@
 //! Kernels of the examples under the roofline, beside what nvcc makes of the same in CUDA C++, and a
 //! stencil whose tile, size and element type are axes. `twins` has those of several dimensions, of warps and of blocks,
-//! `plain` those that are written as they come.
+//! `plain` those that are written as they come, `idioms` pairs of which one is faster.
 //!
 //! ```sh
 //! cargo bench --package examples --bench workloads -- roofline --workload saxpy,nvcc-saxpy
 //! ```
 
+mod idioms;
 mod plain;
 mod twins;
 
@@ -13,6 +14,7 @@ use example_kernels::horner::horner;
 use example_kernels::saxpy::saxpy;
 use example_kernels::stencil::{element, mean, stencil_f32, stencil_f64};
 use examples::nvcc_ptx;
+use idioms::Form;
 use ridgepoint::driver::{Device, DeviceBuffer, DriverError};
 use ridgepoint::launch::{In, Out};
 use ridgepoint::model::{Operation::Fma, Precision::F32};
@@ -53,6 +55,16 @@ ridgepoint::main!(
     plain::swishes(Made::ByNvcc),
     plain::bfloats(Made::InRust),
     plain::bfloats(Made::ByNvcc),
+    idioms::once(Form::Plain),
+    idioms::once(Form::Fast),
+    idioms::columns(Form::Plain),
+    idioms::columns(Form::Fast),
+    idioms::mirror(Form::Plain),
+    idioms::mirror(Form::Fast),
+    idioms::threshold(Form::Plain),
+    idioms::threshold(Form::Fast),
+    idioms::taps(),
+    idioms::powers(),
 );
 
 /// Where a kernel comes from.

@@ -1,5 +1,7 @@
 //! Kernels as a user writes them at first, and the same in CUDA C++, by the same code: see plain.cu.
 
+use std::fmt::Display;
+
 use cuda_std::{bf16, f16};
 use example_kernels::plain::{
     axpy_bf16, black_scholes, conv_rows, conv5, particles, power_mod, stencil_safe, swish_f16,
@@ -41,19 +43,19 @@ fn name(made: Made, [own, twin]: [&'static str; 2]) -> &'static str {
     }
 }
 
-fn size(gpu: u64, emulator: u64) -> [Axis; 1] {
+pub(crate) fn size(gpu: u64, emulator: u64) -> [Axis; 1] {
     [Axis::whole("n", [gpu])
         .within(5..=1 << 28)
         .on_emulator([emulator])]
 }
 
 /// A number of few digits, which differs from its neighbours'.
-fn digit(index: usize) -> f32 {
+pub(crate) fn digit(index: usize) -> f32 {
     1.0 + (index * 37 % 11) as f32 / 8.0
 }
 
 /// `len` digits from one on, and room for as many results as `results`.
-fn digits<T: DeviceValue>(
+pub(crate) fn digits<T: DeviceValue>(
     device: &Device,
     len: usize,
     results: usize,
@@ -66,7 +68,7 @@ fn digits<T: DeviceValue>(
     ))
 }
 
-fn weights() -> [f32; 25] {
+pub(crate) fn weights() -> [f32; 25] {
     core::array::from_fn(|i| (1 + i % 4) as f32 / 16.0)
 }
 
@@ -174,12 +176,7 @@ pub(crate) fn rows_of_convolutions(made: Made) -> impl Workload {
         let n = at.size("n");
         let m = n - 4;
         let arrays = move |device: &Device| digits(device, n * n, m * m, |x| x);
-        let expected = move |at: usize| {
-            let (i, j) = (at % m, at / m);
-            let tap = |tap: usize| weights()[tap] * digit((j + tap / 5) * n + i + tap % 5);
-            (0..25).map(|one| f64::from(tap(one))).sum::<f64>()
-        };
-        let check = move |(_, y): &(_, DeviceBuffer<f32>)| close(y, 1e-4, expected);
+        let check = move |(_, y): &(_, DeviceBuffer<f32>)| are_taps(y, n);
         let size = n as u32;
         let case = case!(at, made, at.linear(m * m), conv_rows, arrays, check,
             (x, y) => (x.slice(..), y.slice_mut(..), weights(), size),
@@ -188,41 +185,65 @@ pub(crate) fn rows_of_convolutions(made: Made) -> impl Workload {
     })
 }
 
+/// Whether these are the sums of 5 x 5 weighted digits, of n rows of n.
+pub(crate) fn are_taps(y: &DeviceBuffer<f32>, n: usize) -> Result<(), PointError> {
+    let m = n - 4;
+    close(y, 1e-4, |at| {
+        let (i, j) = (at % m, at / m);
+        let tap = |tap: usize| weights()[tap] * digit((j + tap / 5) * n + i + tap % 5);
+        (0..25).map(|one| f64::from(tap(one))).sum()
+    })
+}
+
+pub(crate) const EXPONENT: u32 = 0xB57;
+pub(crate) const MODULUS: u64 = 0xFFFF_FFFF_FFFF_FFC5;
+
+fn base(i: usize) -> u64 {
+    (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// n bases, and room for their powers.
+pub(crate) fn bases(
+    device: &Device,
+    n: usize,
+) -> Result<(DeviceBuffer<u64>, DeviceBuffer<u64>), DriverError> {
+    let x: Vec<u64> = (0..n).map(base).collect();
+    Ok((device.buffer_from(&x)?, device.buffer_uninitialized(n)?))
+}
+
+/// Whether these are the powers of the bases.
+pub(crate) fn are_powers(y: &DeviceBuffer<u64>) -> Result<(), PointError> {
+    let times = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(MODULUS)) as u64;
+    numbers(&y.to_vec()?, |i| {
+        let bits = (0..32).rev().map(|bit| EXPONENT >> bit & 1 == 1);
+        bits.fold(1, |power, bit| {
+            let square = times(power, power);
+            if bit {
+                times(square, base(i) % MODULUS)
+            } else {
+                square
+            }
+        })
+    })
+}
+
+/// Whether these are the numbers.
+pub(crate) fn numbers<T: Copy + PartialEq + Display>(
+    found: &[T],
+    expected: impl Fn(usize) -> T,
+) -> Result<(), PointError> {
+    match (0..found.len()).find(|&i| found[i] != expected(i)) {
+        Some(i) => Err(format!("element {i} is {}, not {}", found[i], expected(i)).into()),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn powers(made: Made) -> impl Workload {
-    const EXPONENT: u32 = 0xB57;
-    const MODULUS: u64 = 0xFFFF_FFFF_FFFF_FFC5;
     let name = name(made, ["plain-power-mod", "nvcc-plain-power-mod"]);
     from_fn(name, size(1 << 20, 100), move |at| {
         let n = at.size("n");
-        let of = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let arrays = move |device: &Device| {
-            let x: Vec<u64> = (0..n).map(of).collect();
-            Ok((
-                device.buffer_from(&x)?,
-                device.buffer_uninitialized::<u64>(n)?,
-            ))
-        };
-        let check = move |(_, y): &(_, DeviceBuffer<u64>)| {
-            let mut found = vec![0; n];
-            y.read(0, &mut found)?;
-            let expected = |i: usize| {
-                let times =
-                    |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(MODULUS)) as u64;
-                let bits = (0..32).rev().map(|bit| EXPONENT >> bit & 1 == 1);
-                bits.fold(1, |power, bit| {
-                    let square = times(power, power);
-                    if bit {
-                        times(square, of(i) % MODULUS)
-                    } else {
-                        square
-                    }
-                })
-            };
-            match (0..n).find(|&i| found[i] != expected(i)) {
-                Some(i) => Err(format!("element {i} is {}, not {}", found[i], expected(i)).into()),
-                None => Ok(()),
-            }
-        };
+        let arrays = move |device: &Device| bases(device, n);
+        let check = |(_, y): &(_, DeviceBuffer<u64>)| are_powers(y);
         let case = case!(at, made, at.linear(n), power_mod, arrays, check,
             (x, y) => (x.slice(..), y.slice_mut(..), EXPONENT, MODULUS),
             [In<u64>, Out<u64>, u32, u64, u64]

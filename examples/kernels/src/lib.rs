@@ -7,6 +7,7 @@ pub mod dictionary;
 pub mod diffusion;
 pub mod histogram;
 pub mod horner;
+pub mod idioms;
 pub mod layer_norm;
 // A link to the file in kernels-gpu: the pipeline study runs it too.
 pub mod matmul;

@@ -8,7 +8,7 @@ use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
 use super::counted;
-use super::plot::{Axis, Figure, Guide, Mark, Paint, Path, Plot, Scale, Series, Source};
+use super::plot::{Axis, Figure, Guide, Mark, Paint, Path, Plot, Scale, Series, Source, highest};
 use crate::driver::DeviceProperties;
 use crate::table::{Against, Panel, Quantity, Study, StudyRows, Unit, listed};
 use series::Curves;
@@ -281,7 +281,7 @@ fn count(plot: &Plot) -> usize {
     plot.series.iter().map(|it| it.marks.len()).sum()
 }
 
-/// From 0 on, unless times are of several magnitudes; with all error bars and the ceiling in it.
+/// From 0 on, unless times are of several magnitudes; with the error bars and the ceiling in it.
 fn y_axis<'m>(
     panel: &Panel,
     unit: &str,
@@ -298,9 +298,8 @@ fn y_axis<'m>(
         Path::Flat { height, .. } => Some(height),
         _ => None,
     });
-    let high = |mark: &Mark| mark.noise.map_or(mark.y, |(_, high)| high);
     let low = |mark: &Mark| mark.noise.map_or(mark.y, |(low, _)| low);
-    let top = marks.clone().map(high).chain(ceiling).fold(0.0, f64::max);
+    let top = ceiling.unwrap_or(0.0).max(highest(marks.clone()));
     let bottom = marks.map(low).fold(f64::INFINITY, f64::min);
     if panel.quantity == Quantity::Time && bottom > 0.0 && top > MAGNITUDES * bottom {
         return Axis::log(&name, (bottom / 1.5, top * 1.5));

@@ -4,7 +4,8 @@ use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat, whole};
 use super::plot::{
-    Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Path, Plot, Scale, Series, Source, range,
+    Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Path, Plot, Scale, Series, Source, highest,
+    range,
 };
 use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::{OccupancyRecord, families, variant};
@@ -99,10 +100,7 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         },
     });
     let series: Vec<Series> = series.collect();
-    // Error bars are in the frame, too.
-    let highest = series.iter().flat_map(|it| &it.marks);
-    let highest = highest.map(|mark| mark.noise.map_or(mark.y, |(_, high)| high));
-    let top = highest.fold(0.0, f64::max) * 1.15;
+    let top = highest(series.iter().flat_map(|it| &it.marks)) * 1.15;
     let places = records.iter().map(|record| place(record)).chain(needed);
     let x = range(places, 1.5);
     if top <= 0.0 || x.0 <= 0.0 {
@@ -114,11 +112,10 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
     };
     let guides = needed.map(|needed| Guide {
         label: {
-            let (count, unit) = (whole(needed), first.in_flight.map_or("", |it| it.unit));
-            let unit = if count == "1" {
-                unit.trim_end_matches('s')
-            } else {
-                unit
+            let unit = first.in_flight.map_or("", |it| it.unit);
+            let count = match needed {
+                10.0.. => whole(needed),
+                _ => format!("{needed:.2}"),
             };
             format!("needed: {count} {unit}")
         },

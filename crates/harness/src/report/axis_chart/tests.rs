@@ -219,13 +219,20 @@ fn what_cannot_be_drawn_is_named_with_what_can() {
 }
 
 #[test]
-fn error_bars_are_in_the_frame() {
-    let noisy = "\
-kernel,block,dynamic_shared,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device
-sum,64,0,100,warps,100,GB/s,1,60,G
-sum,128,0,100,warps,90,GB/s,1,60,G
-";
-    let chart = AxisChart::new(rows(noisy), "block").expect("an axis");
+fn error_bars_are_in_the_frame_unless_they_would_flatten_the_marks() {
+    let noisy = |percent: u32| {
+        format!(
+            "kernel,block,dynamic_shared,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device\n\
+             sum,64,0,100,warps,100,GB/s,1,{percent},G\nsum,128,0,100,warps,90,GB/s,1,{percent},G\n"
+        )
+    };
+    let wild = AxisChart::new(rows(&noisy(98)), "block").expect("an axis");
+    let tops: Vec<f64> = wild.plots().map(|(_, plot)| plot.y.range.1).collect();
+    assert!(
+        tops.iter().all(|top| *top <= 2.0 * 1.15 * 100.0),
+        "{tops:?}"
+    );
+    let chart = AxisChart::new(rows(&noisy(40)), "block").expect("an axis");
     for (_, plot) in chart.plots() {
         let marks = plot.series.iter().flat_map(|it| &it.marks);
         let highs = marks.filter_map(|it| it.noise).map(|(_, high)| high);

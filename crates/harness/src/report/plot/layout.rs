@@ -398,8 +398,11 @@ impl<'a> Drawing<'a> {
         };
         self.obstacles.line(&ends);
         self.line(bar(ends.to_vec()));
-        for (x, y) in ends {
-            self.line(bar(vec![(x - 4.0, y), (x + 4.0, y)]));
+        for ((x, y), end) in ends.into_iter().zip([low, high]) {
+            // A bar that leaves the picture has no end there.
+            if (range.0..=range.1).contains(&end) {
+                self.line(bar(vec![(x - 4.0, y), (x + 4.0, y)]));
+            }
         }
     }
 

@@ -131,6 +131,15 @@ pub(super) struct Mark {
     pub(super) letters: Option<String>,
 }
 
+/// The highest of marks and of their error bars, of which as much counts as is as high as the highest mark: a few samples that
+/// are far apart have bars beside which the marks would lie on the axis.
+pub(super) fn highest<'m>(marks: impl Iterator<Item = &'m Mark> + Clone) -> f64 {
+    let mark = marks.clone().map(|mark| mark.y).fold(0.0, f64::max);
+    let bars = marks.filter_map(|mark| mark.noise);
+    let bar = bars.map(|(_, high)| high).fold(0.0, f64::max);
+    mark.max(bar.min(2.0 * mark))
+}
+
 /// Whether a mark is of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkKind {

@@ -4,6 +4,10 @@ use crate::division::{Divided, State, steps};
 
 /// Makes all turns at once: [`steps`]. The builder writes the call into loops that it knows, and leaves the function out
 /// where there is none.
+#[expect(
+    improper_ctypes_definitions,
+    reason = "the builder's PTX alone calls it, with arrays as rustc passes them"
+)]
 #[unsafe(no_mangle)]
 extern "C" fn __ptx_std_divide(
     rest: [u64; 2],
