@@ -108,15 +108,6 @@ fn each_task_of_srun_is_a_rank() {
     assert!(rows.contains("power,gather,8,measured,strong"), "{rows}");
 }
 
-/// Tasks that see one GPU, steps of one job, scripts without srun, mpirun in a job, a killed task.
-#[test]
-fn ranks_are_well_under_slurm() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let checks = tree().join("scripts/gpu/slurm-run.sh");
-    let said = succeeds(folder.path(), &format!("{} results", checks.display()));
-    assert!(said.ends_with("25 checks, 0 failed\n"), "{said}");
-}
-
 /// On the emulator the same bytes and operations as `f32` has, predicted under roofs of their own.
 #[test]
 fn integers_have_a_roofline() {
@@ -374,4 +365,18 @@ fn embedded_kernels_are_checked_and_tools_are_listed() {
         &command("installing.md", "ridgepoint doctor"),
     );
     assert!(said.contains("ptxas"), "{said}");
+}
+
+mod slow {
+    use super::*;
+
+    /// Tasks that see one GPU, steps of one job, scripts without srun, mpirun in a job, a killed task.
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn ranks_are_well_under_slurm() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let checks = tree().join("scripts/gpu/slurm-run.sh");
+        let said = succeeds(folder.path(), &format!("{} results", checks.display()));
+        assert!(said.ends_with("25 checks, 0 failed\n"), "{said}");
+    }
 }

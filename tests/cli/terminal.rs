@@ -132,8 +132,8 @@ fn lines() -> Vec<String> {
         "profile --workload copy --n 1024 --ilp 1",
         "compare before.csv after.csv",
         "norm --device cpu --n 1024 --rounds 1",
-        "dispatch --device cpu --rounds 1",
-        "power --device cpu --dominance 0.9 --max-steps 20",
+        "dispatch --device cpu --rounds 1 --launches 10",
+        "power --device cpu --dim 64 --dominance 0.9 --max-steps 20",
         "pipeline --device cpu --size 64 --batches 1 --chunks 1 --slots 1 --rounds 1",
         "ceilings --device cpu --n 1024 --runs 1",
         "links --devices cpu:0,cpu:1 --bytes 4096 --rounds 1",
@@ -164,17 +164,23 @@ fn commands() -> Vec<String> {
 }
 
 #[test]
-fn every_commands_text_fits_60_80_and_120_characters() {
-    let folder = folder();
-    let lines = lines();
-    // It writes files alone, or for programs.
-    let silent = ["new", "chart", "completions", "man"];
-    for name in commands() {
-        let is_typed = lines.iter().any(|line| words(line).next() == Some(&name));
-        assert!(is_typed || silent.contains(&&*name), "{name} is not tried");
+fn every_commands_text_fits_60_characters() {
+    fits(&[60]);
+}
+
+mod slow {
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn every_commands_text_fits_80_and_120_characters() {
+        super::fits(&[80, 120]);
     }
-    for line in &lines {
-        for columns in [60, 80, 120] {
+}
+
+/// Fails unless the text of every command is no wider than terminals of these widths.
+fn fits(widths: &[usize]) {
+    let folder = folder();
+    for line in &lines() {
+        for &columns in widths {
             let text = typed(folder.path(), line, columns, Terminal::Output);
             assert!(text.lines().count() > 0, "{line} says nothing");
             let text = plain(&text);
@@ -238,7 +244,12 @@ fn colours_are_for_terminals_unless_something_else_is_asked_for() {
     let chart = "roofline --device cpu --n 1024 --k 1 --output rows.csv --plot - --quiet";
     let wrong = "roofline --k 0";
     let has_escapes = |text: &str| text.contains('\u{1b}');
-    for line in [chart, wrong, "help", "norm --device cpu --quiet"] {
+    for line in [
+        chart,
+        wrong,
+        "help",
+        "norm --device cpu --n 1024 --rounds 1 --quiet",
+    ] {
         let text = typed(at, line, 80, Terminal::Both);
         assert!(has_escapes(&text), "{line}: {text:?}");
         let variables = [("NO_COLOR", "1")];
@@ -328,8 +339,11 @@ const PRINTED: [(&str, &str); 13] = [
     ("profile --workload copy --n 1024 --ilp 1", "kernel"),
     ("compare after.csv before.csv", "launch"),
     ("norm --device cpu --n 1024 --rounds 1", "mode"),
-    ("dispatch --device cpu --rounds 1", "dispatch"),
-    ("power --device cpu --dominance 0.9 --max-steps 20", "mode"),
+    ("dispatch --device cpu --rounds 1 --launches 10", "dispatch"),
+    (
+        "power --device cpu --dim 64 --dominance 0.9 --max-steps 20",
+        "mode",
+    ),
     ("ceilings --device cpu --n 1024 --runs 1", "quantity"),
     ("device", "device"),
     ("doctor", "part"),

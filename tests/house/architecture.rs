@@ -148,6 +148,29 @@ fn kernels_know_nothing_of_the_host() {
     }
 }
 
+/// `cargo test` builds no program for them: `test = false`.
+#[test]
+fn targets_without_a_test_program_have_no_tests() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let targets = packages.iter().flat_map(|package| &package.targets);
+    let untested: Vec<_> = targets
+        .filter(|target| !target.test && (target.is_lib() || target.is_bin()))
+        .collect();
+    assert!(untested.len() >= 30, "{untested:?}");
+    for target in untested {
+        let root = target.src_path.as_std_path();
+        let beside = match target.is_lib() {
+            true => sources(root.parent().expect("a folder")),
+            false => Vec::new(),
+        };
+        for path in beside.iter().map(|(path, _)| &**path).chain([root]) {
+            let text = fs::read_to_string(path).expect("text");
+            assert!(!text.contains("#[test]"), "{}: never run", path.display());
+        }
+    }
+}
+
 /// The sources of a folder, without their unit tests, which may look at anything.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();

@@ -13,8 +13,6 @@ use nix::unistd::Pid;
 use super::charts::drawn;
 use super::{command, rows, text};
 
-/// Kills of a rank.
-const KILLS: u64 = 50;
 /// `--fault-timeout` there, within which a process also starts on a busy machine, and what the others may take in all.
 const FAULT: &str = "8";
 const ENDED_WITHIN: Duration = Duration::from_secs(16);
@@ -281,13 +279,26 @@ fn losses_and_signals_are_heeded_while_one_device_is_measured() {
 }
 
 #[test]
-fn fifty_killed_ranks_tear_no_checkpoint_and_the_others_end_in_time() {
+fn killed_ranks_tear_no_checkpoint_and_the_others_end_in_time() {
+    kill_ranks(8);
+}
+
+mod slow {
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn fifty_killed_ranks_tear_no_checkpoint_and_the_others_end_in_time() {
+        super::kill_ranks(50);
+    }
+}
+
+/// Kills one of two ranks so many times, and fails unless checkpoints are whole and the other rank ends.
+fn kill_ranks(kills: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("meet")).expect("a folder");
     let steps = folder.path().join("steps");
     let mut random = fastrand::Rng::with_seed(1);
     let mut reached = 0;
-    for kill in 0..KILLS {
+    for kill in 0..kills {
         let mut ranks = [0, 1].map(|number| iterate(number, folder.path(), kill > 0));
         first_step(&mut ranks[0]);
         std::thread::sleep(Duration::from_millis(random.u64(0..150)));

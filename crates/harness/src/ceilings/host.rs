@@ -154,19 +154,20 @@ impl Variant {
 
 /// Memory that all cores copy, too much for caches.
 struct Copy {
-    source: Vec<u8>,
-    target: Vec<u8>,
+    source: Vec<u64>,
+    target: Vec<u64>,
 }
 
 impl Copy {
     const BYTES: usize = 64 << 20;
+    const WORDS: usize = Self::BYTES / size_of::<u64>();
     /// Memory that the emulator takes beside them, to read the kernels' PTX and to run it.
     const SPARE: u64 = 48 << 20;
 
     fn new() -> Result<Copy, u64> {
         let copy = Copy {
-            source: host_memory(Self::BYTES, 1)?,
-            target: host_memory(Self::BYTES, 2)?,
+            source: host_memory(Self::WORDS, 1)?,
+            target: host_memory(Self::WORDS, 2)?,
         };
         match free_host_memory() >= Self::SPARE {
             true => Ok(copy),
@@ -186,7 +187,7 @@ impl Copy {
     }
 
     fn run(&mut self) {
-        let part = Self::BYTES / crate::driver::cores();
+        let part = Self::WORDS / crate::driver::cores();
         let parts = self.target.chunks_mut(part).zip(self.source.chunks(part));
         let parts = Mutex::new(parts);
         let next = || parts.lock().expect("copies do not panic").next();

@@ -73,15 +73,23 @@ impl Flow {
         self.reachable(next.collect(), |_, _| true)[block]
     }
 
-    /// Whether ways through the function go by either block, and none by both but for another round of
-    /// a loop.
-    pub(crate) fn are_alternatives(&self, one: usize, other: usize) -> bool {
+    /// Returns two of the blocks, the earlier one first, of which ways through the function go by either and none by
+    /// both but for another round of a loop. Where there are no such two, each block leads to the next in the order
+    /// of the ranks, so that one search for each will do, and none past the next.
+    pub(crate) fn alternatives(&self, blocks: impl Iterator<Item = usize>) -> Option<[usize; 2]> {
+        let ahead = |block: usize, next: usize| self.rank[block] < self.rank[next];
+        let run = self.reachable(vec![0], ahead);
+        let mut blocks: Vec<usize> = blocks.filter(|&block| run[block]).collect();
+        blocks.sort_unstable_by_key(|&block| self.rank[block]);
+        blocks.dedup();
         let leads = |from: usize, to: usize| {
-            let ahead = |block: usize, next: usize| self.rank[block] < self.rank[next];
-            self.reachable(vec![from], ahead)[to]
+            let up_to = |block, next| ahead(block, next) && self.rank[next] <= self.rank[to];
+            self.reachable(vec![from], up_to)[to]
         };
-        let both_run = leads(0, one) && leads(0, other);
-        both_run && !leads(one, other) && !leads(other, one)
+        let pair = blocks
+            .array_windows()
+            .find(|[one, other]| !leads(*one, *other));
+        pair.copied()
     }
 
     /// Which blocks can be come to from `open`, along the edges from a block to the next that
@@ -188,6 +196,10 @@ mod tests {
     use super::super::lints::testing;
     use super::*;
 
+    fn are_alternatives(flow: &Flow, one: usize, other: usize) -> bool {
+        flow.alternatives([one, other].into_iter()).is_some()
+    }
+
     /// The flow of a kernel: of what follows its opening brace.
     fn with_flow(text: &str, check: impl FnOnce(&Body, &Flow)) {
         let module = testing::parse(&format!(".entry k() {{ {text}"));
@@ -211,9 +223,11 @@ mod tests {
         with_flow(DIAMOND, |_, flow| {
             let next: Vec<_> = flow.blocks.iter().map(|one| one.next.clone()).collect();
             assert_eq!(next, [vec![2, 1], vec![3], vec![3], vec![]]);
-            assert!(flow.are_alternatives(1, 2) && flow.are_alternatives(2, 1));
+            assert!(are_alternatives(flow, 1, 2) && are_alternatives(flow, 2, 1));
             let others = [(0, 1), (0, 3), (1, 1), (1, 3), (3, 2)];
-            assert!(others.iter().all(|&(a, b)| !flow.are_alternatives(a, b)));
+            assert!(others.iter().all(|&(a, b)| !are_alternatives(flow, a, b)));
+            assert_eq!(flow.alternatives([3, 2, 0, 1].into_iter()), Some([1, 2]));
+            assert_eq!(flow.alternatives([3, 1, 0].into_iter()), None);
             assert!((0..4).all(|block| !flow.is_in_loop(block)));
         });
     }
@@ -233,15 +247,15 @@ mod tests {
         let text = DIAMOND.replace("ret;", "@%p2 bra $TOP; ret;");
         with_flow(&format!("$TOP: {text}"), |_, flow| {
             assert_eq!(flow.blocks[3].next, [0, 4]);
-            assert!(flow.are_alternatives(1, 2));
-            assert!(!flow.are_alternatives(0, 3) && !flow.are_alternatives(3, 1));
+            assert!(are_alternatives(flow, 1, 2));
+            assert!(!are_alternatives(flow, 0, 3) && !are_alternatives(flow, 3, 1));
         });
     }
 
     #[test]
     fn what_nothing_leads_to_is_no_alternative() {
         with_flow("ret; $A: mov.b32 %r1, 1; ret; }", |_, flow| {
-            assert!(!flow.are_alternatives(0, 1));
+            assert!(!are_alternatives(flow, 0, 1));
         });
     }
 
@@ -249,7 +263,7 @@ mod tests {
     fn one_branch_after_another_is_no_alternative() {
         let text = "@%p1 bra $A; mov.b32 %r1, 1; $A: @%p2 bra $B; mov.b32 %r1, 2; $B: ret; }";
         with_flow(text, |_, flow| {
-            assert!(!flow.are_alternatives(1, 3) && !flow.are_alternatives(3, 1));
+            assert!(!are_alternatives(flow, 1, 3) && !are_alternatives(flow, 3, 1));
         });
     }
 

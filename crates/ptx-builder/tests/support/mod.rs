@@ -49,12 +49,17 @@ pub fn kernel_crate(name: &str, kernel: &str) -> TempDir {
     folder
 }
 
-/// Builds beside the workspace's own kernels and with their flags, so that `core` is there already.
+/// Builds beside the workspace's own kernels, so that `core` is there already.
 pub fn build(folder: &TempDir) -> CudaBuilder {
-    builder(folder).fma_contraction(false)
+    in_target(folder, "target/ptx").fma_contraction(false)
 }
 
-/// As [`build`], with the default flags.
+/// With the default flags, in a target folder of its own: cargo locks one while it builds, and so two builds run side by
+/// side.
 pub fn builder(folder: &TempDir) -> CudaBuilder {
-    CudaBuilder::new(folder.path().join("kernel")).target_dir(workspace().join("target/ptx"))
+    in_target(folder, "target/ptx-options")
+}
+
+fn in_target(folder: &TempDir, target: &str) -> CudaBuilder {
+    CudaBuilder::new(folder.path().join("kernel")).target_dir(workspace().join(target))
 }

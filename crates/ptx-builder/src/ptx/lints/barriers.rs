@@ -66,16 +66,8 @@ fn is_convergent(instruction: &Instruction) -> bool {
 /// A copy that runs instead of another.
 fn in_another_arm(function: Defined<'_>, copies: &[usize]) -> Option<usize> {
     let block = |copy: &usize| function.flow.block_of(*copy);
-    let later = copies.iter().enumerate().skip(1);
-    later
-        .filter(|(index, copy)| {
-            let earlier = copies[..*index].iter();
-            earlier
-                .map(block)
-                .any(|other| function.flow.are_alternatives(other, block(copy)))
-        })
-        .map(|(_, copy)| *copy)
-        .next()
+    let [_, other] = function.flow.alternatives(copies.iter().map(block))?;
+    copies.iter().copied().find(|copy| block(copy) == other)
 }
 
 #[cfg(test)]
