@@ -34,6 +34,14 @@ fn the_tiled_multiplication_names_shared_memory_and_moves_16_bytes_at_once() {
 }
 
 #[test]
+fn bytes_are_moved_by_sixteen() {
+    assert_eq!(
+        accesses("threshold_by_sixteen"),
+        set(&["LDG.E.128", "STG.E.128"])
+    );
+}
+
+#[test]
 fn the_histogram_counts_in_shared_memory() {
     let found = accesses("histogram");
     assert!(

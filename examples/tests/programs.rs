@@ -4,7 +4,8 @@
 mod dictionary;
 mod safe;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
@@ -46,8 +47,32 @@ fn main() {
     let trials = trials
         .chain(safe::trials())
         .chain(dictionary::trials())
+        .chain([Trial::test("fast_kernels::page", the_page_shows_the_kernels)])
         .collect();
     gpu_test::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Each block of code of docs/fast-kernels.md is of these kernels.
+fn the_page_shows_the_kernels() -> Result<(), Failed> {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+    let kernels = ["kernels/src/idioms.rs", "kernels/src/plain.rs"].map(read);
+    let [idioms, plain] = kernels.map(|text| text.map(|text| words(&text)));
+    let (idioms, plain, page) = (idioms?, plain?, read("../docs/fast-kernels.md")?);
+    let blocks: Vec<&str> = page.split("```rust,ignore\n").skip(1).collect();
+    if blocks.len() < 12 {
+        return Err(format!("the page has {} blocks of code", blocks.len()).into());
+    }
+    for block in blocks {
+        let (code, _) = block.split_once("```").ok_or("a block does not end")?;
+        // What lies between two parts of one kernel is left out.
+        for part in code.split("\n\n").map(words) {
+            if !idioms.contains(&part) && !plain.contains(&part) {
+                return Err(format!("no kernel has this code:\n{part}").into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The program that cargo built, or, away from the source tree, that of the folder that

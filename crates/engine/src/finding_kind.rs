@@ -79,7 +79,7 @@ kinds! {
         reason: RaceReason,
     } = "race", "{reason}";
 
-    /// A thread reads memory that has never been written.
+    /// A thread uses a value that has never been written.
     Uninitialised = "uninitialised", "";
 
     /// A thread uses what an asynchronous copy reads or writes, and has not waited for the copy.

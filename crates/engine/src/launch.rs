@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::check::undefined::Registers;
 use crate::check::{self, Hold, Operation};
 use crate::count::{Counts, Tallied, Tally};
 use crate::exec::code::Code;
@@ -230,10 +231,13 @@ impl Kernel {
                     accesses: 0,
                     has_told: false,
                     fixed: fixed.into_iter().filter_map(offset).collect(),
+                    undefined: Registers::default(),
                     parts: BTreeMap::new(),
                 }));
                 if !queue.has_stopped() {
-                    lost = checker.leaks(self.code.memory(), id, self.code.number());
+                    lost = checker
+                        .results(self.code.memory(), id)
+                        .and_then(|()| checker.leaks(self.code.memory(), id, self.code.number()));
                 }
                 checker.end_launch(id);
             }

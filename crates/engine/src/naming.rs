@@ -60,7 +60,13 @@ impl Kernel {
 
     /// The error for a finding of the checker.
     pub(crate) fn found(&self, mut finding: Box<Finding>, shape: Shape) -> LaunchError {
-        let access = self.code.access_of(of_site(finding.now.site.instruction));
+        // What is used was read before.
+        let read = finding
+            .before
+            .as_ref()
+            .filter(|_| finding.kind == FindingKind::Uninitialised);
+        let site = read.unwrap_or(&finding.now).site;
+        let access = self.code.access_of(of_site(site.instruction));
         if let (Some((_, bytes)), Some(place)) = (access, &mut finding.place) {
             place.count_elements_of(bytes);
         }

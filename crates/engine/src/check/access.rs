@@ -105,7 +105,7 @@ impl AccessKind {
         !matches!(self, AccessKind::Write(_))
     }
 
-    pub(super) fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         !matches!(self, AccessKind::Read(_))
     }
 
@@ -117,6 +117,15 @@ impl AccessKind {
             | AccessKind::Atomic(order, scope) => Some((order, scope)),
         }
     }
+}
+
+/// The meaning of a read of bytes that nobody has written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwritten {
+    /// It is a finding.
+    Found,
+    /// The reader carries along which bits are undefined.
+    Carried,
 }
 
 /// One access of a warp.
@@ -131,6 +140,8 @@ pub struct Access<'a> {
     pub element_bytes: u32,
     /// Where: addresses of global memory, offsets in shared and local memory.
     pub lanes: &'a Lanes<'a>,
+    /// The meaning of a read of bytes that nobody has written.
+    pub unwritten: Unwritten,
     /// The values of a plain store: asked for only where lanes reach the same bytes. Without them these race.
     pub stored: Option<&'a dyn Stored>,
 }

@@ -18,7 +18,7 @@ use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
 use super::warp::{Numbered, Trouble};
-use super::{Checked, Checker, Global, Stop, live};
+use super::{Checked, Checker, Global, Stop, Unwritten, live};
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
 
 /// Adjacent bytes that a copy moves: at most 16, a power of 2 that both addresses are multiples of.
@@ -399,6 +399,7 @@ impl Checker {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            unwritten: Unwritten::Found,
             stored: None,
         };
         self.numbered(who, &access, role)
@@ -433,6 +434,10 @@ impl Checker {
                 ground.by_one(access, lane, all);
             });
             found = race.or(empty);
+        }
+        if access.what.writes() {
+            let all = parts.iter().map(|it| (it.shared, u64::from(it.bytes)));
+            self.define_shared(owner, all);
         }
         match found {
             None => Ok(()),

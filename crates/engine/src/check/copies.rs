@@ -1,6 +1,6 @@
 //! Asynchronous copies: accesses of their own, which land when their thread waits for them.
 
-use super::access::{Access, AccessKind, Accessors, Strength};
+use super::access::{Access, AccessKind, Accessors, Strength, Unwritten};
 use super::cell::{Before, Wrong};
 use super::clock::lanes;
 use super::hash::Map;
@@ -190,6 +190,7 @@ impl Checker {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            unwritten: Unwritten::Found,
             stored: None,
         };
         self.numbered(who, &access, role)

@@ -1,6 +1,6 @@
 //! Accesses to global and shared memory, and what is found.
 
-use super::access::{Access, AccessKind, Accessors, Strength};
+use super::access::{Access, AccessKind, Accessors, Strength, Unwritten};
 use super::cell::Wrong;
 use super::clock::space_of;
 use super::epochs::Instance;
@@ -82,6 +82,10 @@ impl Checker {
     ) -> Checked {
         self.global_in_with(memory, cached, who, access, |ground| ground.access(access))?;
         let lanes = access.lanes;
+        if access.what.writes() {
+            let all = lanes.each().map(|(_, at)| (at, u64::from(lanes.bytes)));
+            self.define(cached, all);
+        }
         let all = lanes.each().map(|(lane, at)| (lane, at, lanes.bytes));
         self.overwrite(memory, cached, who, access, all)
     }
@@ -100,6 +104,9 @@ impl Checker {
         self.global_in_with(memory, cached, who, access, |ground| {
             ground.by_one(access, lane, all.into_iter());
         })?;
+        if access.what.writes() {
+            self.define(cached, [(address, u64::from(bytes))].into_iter());
+        }
         let all = std::iter::once((lane, address, bytes));
         self.overwrite(memory, cached, who, access, all)
     }
@@ -141,6 +148,10 @@ impl Checker {
         }
         match race.or(empty) {
             None => Ok(()),
+            Some(trouble) if trouble.before.is_none() && access.unwritten == Unwritten::Carried => {
+                self.undefined.meet();
+                Ok(())
+            }
             Some(trouble) => {
                 let place = memory.place(trouble.address);
                 Err(self.found(who, access, place, &trouble).into())
@@ -171,7 +182,9 @@ impl Checker {
             block.held = None;
             return Err(self.found(who, &numbered, place, &trouble).into());
         }
-        if let Some(trouble) = empty
+        if empty.is_some() && access.unwritten == Unwritten::Carried {
+            self.undefined.meet();
+        } else if let Some(trouble) = empty
             && live(&mut self.blocks, owner).held.is_none()
         {
             let place = live(&mut self.blocks, owner).layout.place(trouble.address);
@@ -187,7 +200,13 @@ impl Checker {
         who: Accessors,
         access: &Numbered<'_>,
     ) -> (Option<Trouble>, Option<Trouble>) {
-        self.in_shared_with(owner, who, |ground| ground.access(access))
+        let found = self.in_shared_with(owner, who, |ground| ground.access(access));
+        if access.what.writes() {
+            let lanes = access.lanes;
+            let all = lanes.each().map(|(_, at)| (at, u64::from(lanes.bytes)));
+            self.define_shared(owner, all);
+        }
+        found
     }
 
     pub(super) fn in_shared_with(
@@ -264,6 +283,7 @@ impl Checker {
             what: access.what,
             element_bytes: access.element_bytes,
             lanes: access.lanes,
+            unwritten: access.unwritten,
             stored: access.stored,
             site: self.sites.number(table, role, site, access.instruction),
         }

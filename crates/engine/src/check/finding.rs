@@ -7,7 +7,7 @@ use crate::finding_kind::{FindingKind, RaceReason};
 use crate::memory::Place;
 
 /// Who made an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Agent {
     /// A thread of a kernel.
     Thread {
@@ -37,6 +37,8 @@ pub enum Verb {
     Free,
     /// Accesses it by an instruction that is no load or store.
     Reach,
+    /// Uses its value, of which nothing was ever written.
+    Use,
 }
 
 /// A thread of a launch.
@@ -104,7 +106,7 @@ pub struct Finding {
     pub place: Option<Place>,
     /// The instruction at which it was found.
     pub now: Side,
-    /// The access before, with which that is wrong.
+    /// The access before, with which that is wrong; the read of what was never written that is used.
     pub before: Option<Side>,
     /// The rest of the report: who waits where, which rule is broken, or the name of a register. Empty of most
     /// kinds.
@@ -127,6 +129,17 @@ impl Finding {
         let (name, details, hint) = (self.kind.name(), &self.details, self.hint());
         let Side { who, source, .. } = &self.now;
         let (verb, other, other_source) = (self.now.verb.present(), &before.who, &before.source);
+        if self.kind == FindingKind::Uninitialised {
+            let reads = before.verb.present();
+            let place = self
+                .place
+                .as_ref()
+                .map_or_else(String::new, |it| format!(" {it}"));
+            return write!(
+                f,
+                "{name}: {other} {reads}{place} at {other_source}, and {who} {verb} it {details} at {source}{hint}"
+            );
+        }
         if let Some(place) = &self.place {
             let past = before.verb.past();
             return write!(
@@ -276,6 +289,7 @@ impl Verb {
             Verb::Copy => "copies to or from",
             Verb::Free => "frees",
             Verb::Reach => "reaches",
+            Verb::Use => "uses",
         }
     }
 
@@ -287,6 +301,7 @@ impl Verb {
             Verb::Copy => "copied to or from",
             Verb::Free => "freed",
             Verb::Reach => "reached",
+            Verb::Use => "used",
         }
     }
 
@@ -298,6 +313,7 @@ impl Verb {
             Verb::Copy => "copy to or from",
             Verb::Free => "free",
             Verb::Reach => "reach",
+            Verb::Use => "use",
         }
     }
 }

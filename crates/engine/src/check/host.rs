@@ -1,6 +1,6 @@
 //! Accesses of the host, and memory that it vouches for.
 
-use super::access::{AccessKind, Accessors, Strength};
+use super::access::{AccessKind, Accessors, Strength, Unwritten};
 use super::clock::Clock;
 use super::sites::{HOST_READS, HOST_WRITES};
 use super::streams::Operation;
@@ -95,6 +95,7 @@ impl Checker {
                     AccessKind::Read(_) => HOST_READS,
                     _ => HOST_WRITES,
                 },
+                unwritten: Unwritten::Found,
                 stored: None,
             };
             self.global_in_each(memory, &mut cached, who, &access)?;

@@ -1,6 +1,6 @@
 //! Which bytes of local memory have a value.
 
-use super::access::{Access, Accessors};
+use super::access::{Access, Accessors, Unwritten};
 use super::finding::Finding;
 use super::{Checked, Checker, live};
 use crate::finding_kind::FindingKind;
@@ -17,6 +17,14 @@ impl Written {
             self.0.resize(to.next_power_of_two(), 0);
         }
         &mut self.0[from..to]
+    }
+
+    /// Which of a lane's bytes have no value, a bit each.
+    pub(super) fn unwritten(&mut self, offset: u64, bytes: u32, lane: u32) -> u16 {
+        let all = self.bytes(offset, bytes.into()).iter().enumerate();
+        all.fold(0, |missing, (byte, lanes)| {
+            missing | u16::from(lanes & lane == 0) << byte
+        })
     }
 
     /// The lanes that read bytes without a value.
@@ -65,7 +73,18 @@ impl Checker {
     pub fn local(&mut self, who: Accessors, access: &Access<'_>, local: &Local) -> Checked {
         let block = live(&mut self.blocks, who.block);
         let missing = block.local[who.warp as usize].access(access);
+        if access.what.writes() && !block.undefined_local.is_empty() {
+            for (lane, at) in access.lanes.each() {
+                let thread = u64::from(who.warp * 32 + lane);
+                let bytes = access.lanes.bytes.into();
+                block.undefined_local.define(thread << 32 | at, bytes);
+            }
+        }
         if missing == 0 {
+            return Ok(());
+        }
+        if access.unwritten == Unwritten::Carried {
+            self.undefined.meet();
             return Ok(());
         }
         let lane = missing.trailing_zeros();

@@ -24,7 +24,7 @@
 //! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
 //! | the host copies or fills | [`Checker::host`] |
 //! | an unchecked launch has run | [`Checker::trust`] |
-//! | a launch has ended well | [`Checker::leaks`] |
+//! | a launch has ended well | [`Checker::leaks`], [`Checker::results`] |
 //!
 //! Call before the access itself is made. Atomics and other strong accesses must then be made lane
 //! by lane, in ascending order, and in the order of the calls: what a read observes is taken to be
@@ -69,10 +69,13 @@ mod strong;
 #[cfg(test)]
 mod tests;
 mod turns;
+pub(crate) mod undefined;
 mod warp;
 mod warp_readers;
 
-pub use access::{Access, AccessKind, Accessors, BlockId, LaunchId, Order, Scope, Strength};
+pub use access::{
+    Access, AccessKind, Accessors, BlockId, LaunchId, Order, Scope, Strength, Unwritten,
+};
 pub use bulk::{CopyRole, Part};
 pub use copies::Copy;
 pub(crate) use finding::SiteId;
@@ -94,6 +97,7 @@ use read_only::ReadOnly;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
+use undefined::{Stored as UndefinedStored, Undefined};
 
 /// Why the checker lets a launch not go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,6 +162,7 @@ pub struct Checker {
     sources: Map<u64, Source>,
     copied: u64,
     shapes: Vec<(LaunchId, Shape)>,
+    undefined: Undefined,
 }
 
 /// The state of an allocation.
@@ -169,6 +174,7 @@ struct Global {
     /// When a kernel wrote to it last.
     written: u32,
     read_only: ReadOnly,
+    undefined: UndefinedStored,
 }
 
 #[derive(Debug)]
@@ -181,6 +187,9 @@ struct Block {
     shadow: Shadow,
     sets: Sets,
     local: Vec<Written>,
+    /// What is undefined of its shared memory, and of its threads' local memory, although it was written.
+    undefined: UndefinedStored,
+    undefined_local: UndefinedStored,
     copies: Copies,
     bulks: Bulks,
     products: Products,
@@ -208,6 +217,7 @@ impl Checker {
             sources: Map::default(),
             copied: 0,
             shapes: Vec::new(),
+            undefined: Undefined::default(),
         }
     }
 
@@ -238,6 +248,7 @@ impl Checker {
             }
         }
         self.world.end(launch);
+        self.undefined.forget(launch);
         self.shapes.retain(|(id, _)| *id != launch);
     }
 
@@ -263,6 +274,8 @@ impl Checker {
             layout: shared.clone(),
             shadow: again.unwrap_or_else(|| Shadow::of_block(bytes)),
             sets: Sets::default(),
+            undefined: UndefinedStored::default(),
+            undefined_local: UndefinedStored::default(),
             local: vec![Written::default(); shape.threads.div_ceil(32) as usize],
             copies: Copies::default(),
             bulks: Bulks::default(),

@@ -4,7 +4,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::ptr;
 
 use super::Stop;
-use super::line::{ANCIENT, CELLS, Line, NEVER};
+use super::line::{ANCIENT, CELLS, Line, NEVER, PENDING};
 
 /// Bytes that a line of words stands for.
 pub(super) const LINE: u64 = 128;
@@ -148,6 +148,18 @@ impl Shadow {
             first: cell % CELLS,
             count: (bytes / rows.cell) as usize,
         }
+    }
+
+    /// Which of at most 16 bytes nobody has written since a time, a bit each.
+    pub(super) fn unwritten(&mut self, address: u64, bytes: u32, since: u32) -> u16 {
+        (0..u64::from(bytes)).fold(0, |missing, byte| {
+            let at = address + byte;
+            let rows = self.rows(at & !(WORD - 1), WORD);
+            let cell = ((at - rows.start) / rows.cell) as usize;
+            let written = rows.lines[cell / CELLS].we[cell % CELLS];
+            let is_missing = written < since && written != PENDING;
+            missing | u16::from(is_missing) << byte
+        })
     }
 
     /// Everything that has been is before all that will be.

@@ -1,6 +1,6 @@
 //! The effect of a warp's access on the shadow.
 
-use super::access::{AccessKind, Order, Scope};
+use super::access::{AccessKind, Order, Scope, Unwritten};
 use super::cell::{Before, Judge, Touch};
 use super::clock::Clock;
 use super::epochs::Epochs;
@@ -51,6 +51,7 @@ pub(super) struct Numbered<'a> {
     pub(super) element_bytes: u32,
     pub(super) lanes: &'a Lanes<'a>,
     pub(super) site: u32,
+    pub(super) unwritten: Unwritten,
     pub(super) stored: Option<&'a dyn Stored>,
 }
 

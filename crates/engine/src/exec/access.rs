@@ -9,7 +9,7 @@ use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
 use super::root::Root;
 use super::surroundings::Look;
-use super::{checked, cluster};
+use super::{checked, cluster, partial_words};
 use crate::finding_kind::FindingKind;
 use crate::memory::windows;
 use crate::memory::{Direction, Fault, Lanes};
@@ -27,6 +27,8 @@ pub(crate) struct Access {
     pub(crate) offset: i64,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
+    /// Of a word of which an atomic of fewer bits changes a part, the bytes of the part.
+    pub(crate) part_bytes: Option<u32>,
     /// The root of the address, where it is known.
     pub(crate) root: Option<Root>,
 }
@@ -53,8 +55,6 @@ pub(crate) enum Act {
     /// Narrow signed values are extended by their sign.
     Load {
         signed: bool,
-        /// Whether what is loaded is only stored elsewhere.
-        is_moved: bool,
         /// Whether it says that no thread of the launch writes what it reads.
         is_read_only: bool,
     },
@@ -100,6 +100,8 @@ pub(crate) struct Atomic {
     pub(crate) kind: Kind,
     /// Whether it writes only where memory equals the comparand.
     pub(crate) compares: bool,
+    /// Whether it writes the operand, whatever was there.
+    pub(crate) exchanges: bool,
 }
 
 /// Where addresses point.
@@ -274,8 +276,11 @@ unsafe fn in_space(
     // SAFETY: the operation is the one that this function was given, of a verified program.
     let resolved = unsafe { resolve(context, op, access, space, &lanes) };
     if let Err(fault) = resolved {
-        context.fault(Cause::Fault(fault), op.instruction);
-        return;
+        // SAFETY: the operation is the one that this function was given, of a verified program.
+        if !unsafe { partial_words::is_there(context, op, access, space, &lanes) } {
+            context.fault(Cause::Fault(fault), op.instruction);
+            return;
+        }
     }
     let host = Host::of(context, space, addresses);
     if access.order != Order::Weak && matches!(access.act, Act::Load { .. }) {

@@ -46,7 +46,8 @@ impl Block {
             index: [0; 3],
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
-            shared: Registers::new(shared),
+            // An atomic of a byte at the end reaches the whole word.
+            shared: Registers::new(shared.next_multiple_of(4)),
             cluster: None,
             groups: (0..threads.div_ceil(32))
                 .map(|_| AtomicU32::new(0))

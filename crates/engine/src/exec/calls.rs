@@ -9,6 +9,7 @@ use super::failure::{Cause, Failed, Failure};
 use super::op::Context;
 use super::program::{Call, Callee, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
+use super::undefined;
 use super::warp::Warp;
 use crate::check::Accessors;
 use crate::limits::MAX_LOCAL_BYTES;
@@ -28,6 +29,7 @@ impl Warp {
         let local = self.frame(code.kernel(), self.live, context);
         let kernel = self.activations.get_mut(KERNEL);
         kernel.local = local;
+        undefined::begun(context, kernel.registers.start());
         code.fill(&kernel.program, kernel.registers.start(), false, context);
         KERNEL
     }
@@ -43,6 +45,7 @@ impl Warp {
     ) -> u32 {
         let local = self.frame(program, lanes, context);
         context.at.warp = self.index;
+        undefined::begun(context, registers.start());
         code.fill(program, registers.start(), is_new, context);
         self.activations.add(Activation {
             program: Arc::clone(program),
@@ -102,6 +105,9 @@ impl Warp {
                 context.mask = group.mask;
                 builtin::call(which, call, context, instruction)
                     .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
+                if context.at.tracks {
+                    undefined::returned(context, call, group.mask);
+                }
                 group.at = next;
                 return Ok(group);
             }
@@ -180,6 +186,7 @@ impl Warp {
         for (given, taken) in call.arguments.iter().zip(taken) {
             // SAFETY: both are slots of words of their programs.
             unsafe { copy_words(from, *given, to, taken, FULL) };
+            undefined::passed(context, (from, *given), (to, taken), FULL);
         }
         Ok(Group {
             activation: callee,
@@ -189,7 +196,7 @@ impl Warp {
     }
 
     /// Returns a group's lanes to their caller, or ends them.
-    pub(super) fn leave(&mut self, group: Group) -> Option<Group> {
+    pub(super) fn leave(&mut self, group: Group, context: &mut Context<'_>) -> Option<Group> {
         let activation = self.activations.get_mut(group.activation);
         let Some(caller) = activation.caller else {
             self.end(group);
@@ -204,6 +211,8 @@ impl Warp {
             for (given, taken) in program.returns.iter().zip(&call.returns) {
                 // SAFETY: both are slots of words of their programs.
                 unsafe { copy_words(from, *given, to.registers.start(), *taken, group.mask) };
+                let taken = (to.registers.start(), *taken);
+                undefined::passed(context, (from, *given), taken, group.mask);
             }
         }
         if is_empty {

@@ -6,12 +6,16 @@ use super::access::{Access, Act, Data, Host, Space};
 use super::failure::Cause;
 use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
+use super::partial_words;
 use super::registers::{LANES, lanes_of};
 use super::root::Root;
 use super::shared_operand::SharedOperand;
-use crate::check::{self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength};
+use super::undefined;
+use crate::check::{
+    self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength, Unwritten,
+};
 use crate::finding_kind::FindingKind;
-use crate::memory::{Fault, Lanes};
+use crate::memory::{Contents, Fault, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -48,6 +52,10 @@ pub(super) unsafe fn check(
     if is_over(context, op) {
         return false;
     }
+    if let Some(bytes) = access.part_bytes {
+        // SAFETY: the contract of this function.
+        return unsafe { partial_words::check(context, op, access, (space, host), lanes, bytes) };
+    }
     let fault = stray(context, op, access, space, lanes);
     if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
         context.fault(Cause::Fault(fault), op.instruction);
@@ -63,8 +71,6 @@ pub(super) unsafe fn check(
             let whole = Lanes::new(&to, lanes.mask, lanes.bytes);
             copy(context, op, Some(lanes), &whole)
         }
-        // Moved as it is, such as the padding of a struct.
-        Act::Load { is_moved: true, .. } if space == Space::Local => true,
         // SAFETY: the operation is the one that this function was given, of a verified program, here and below.
         Act::Load { .. } => unsafe {
             tell(
@@ -195,6 +201,40 @@ fn writes_fixed(
     Some(memory.fault(kind, lane, address, lanes.bytes))
 }
 
+/// An access as the checker is told of it, without the values of a store.
+pub(super) fn told<'a>(
+    context: &Context<'_>,
+    op: &Op,
+    access: &Access,
+    lanes: &'a Lanes<'a>,
+    what: AccessKind,
+) -> check::Access<'a> {
+    let unwritten = match &access.act {
+        Act::Load { .. } => Unwritten::Carried,
+        Act::Atomic(it) if it.exchanges || it.compares => Unwritten::Carried,
+        _ => Unwritten::Found,
+    };
+    check::Access {
+        instruction: site(context.at.function_index(), op.instruction),
+        what,
+        element_bytes: access.element,
+        lanes,
+        unwritten,
+        stored: None,
+    }
+}
+
+/// Lanes of the warp that runs, of a checked launch.
+pub(super) fn accessors(context: &Context<'_>, mask: u32) -> Option<Accessors> {
+    let who = who(context)?;
+    Some(Accessors { mask, ..who })
+}
+
+/// How an access may meet others.
+pub(super) fn strength_of(access: &Access) -> Strength {
+    Strength::Strong(order(access.order), scope(access.scope))
+}
+
 /// Tells the checker of an access.
 ///
 /// # Safety
@@ -207,50 +247,92 @@ unsafe fn tell(
     lanes: &Lanes<'_>,
     what: AccessKind,
 ) -> bool {
-    let warp = context.at.warp;
-    let function = context.at.function_index();
     // SAFETY: the operation is the one that this function was given, of a verified program.
     let values = unsafe { Values::new(context, access, host) };
-    let Some(checking) = &mut context.at.checking else {
+    let Some(who) = accessors(context, lanes.mask) else {
         return true;
     };
-    let who = Accessors {
-        block: checking.block(),
-        warp,
-        mask: lanes.mask,
-    };
-    let act = access.act;
-    let access = check::Access {
-        instruction: site(function, op.instruction),
-        what,
-        element_bytes: access.element,
-        lanes,
+    let told = check::Access {
         stored: matches!(access.act, Act::Store).then_some(&values as &dyn check::Stored),
+        ..told(context, op, access, lanes, what)
     };
-    let checked = match space {
+    let place = undefined::place(context, space, who);
+    let changed = match (&access.act, place) {
+        (Act::Atomic(atomic), Some(place)) => {
+            let of = (access, atomic);
+            let begins = contents(context, op, space, lanes);
+            match undefined::before_atomic(context, of, place, (who, &told), begins) {
+                Some(changed) => Some(changed),
+                None => return false,
+            }
+        }
+        _ => None,
+    };
+    let checked = tell_checker(context, op, access, space, (who, &told));
+    if !found(context, op.instruction, checked) {
+        return false;
+    }
+    if let Some(place) = place {
+        let told = (who, &told);
+        match (&access.act, changed) {
+            (Act::Load { .. }, _) => undefined::loaded(context, access, place, told),
+            (Act::Store, _) if context.at.tracks => {
+                undefined::stored(context, access, place, told);
+            }
+            (_, Some(changed)) => {
+                undefined::after_atomic(context, access, place, told, changed);
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+/// The contents of the memory that lanes reach, before anybody writes to it.
+fn contents(context: &Context<'_>, op: &Op, space: Space, lanes: &Lanes<'_>) -> Contents {
+    // SAFETY: there is one for each access of the program.
+    let met = unsafe { &*context.at.met.add(op.aux as usize) };
+    let (first, last) = lanes.span();
+    match space {
+        Space::Global if met.covers(first, last) => met.contents,
+        _ => Contents::Undefined,
+    }
+}
+
+/// Tells the checker itself of an access.
+pub(super) fn tell_checker(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    (who, told): (Accessors, &check::Access<'_>),
+) -> check::Checked {
+    let Some(checking) = &mut context.at.checking else {
+        return Ok(());
+    };
+    match space {
         Space::Global => {
             // SAFETY: there is one for each access of the program.
             let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
             let (checker, memory) = (&mut checking.checker, context.at.launch.memory);
-            match act {
+            match access.act {
                 Act::Load {
                     is_read_only: true, ..
-                } => checker.read_only(memory, met, who, &access),
-                _ => checker.global(memory, met, who, &access),
+                } => checker.read_only(memory, met, who, told),
+                _ => checker.global(memory, met, who, told),
             }
         }
         Space::Shared => {
             let owner = context.at.owner.unwrap_or(who.block);
-            checking.checker.shared_of(owner, who, &access)
+            checking.checker.shared_of(owner, who, told)
         }
         Space::Local => {
             // SAFETY: the warp's own, which has entered.
             let frames = unsafe { &*context.at.local.frames };
-            checking.checker.local(who, &access, frames)
+            checking.checker.local(who, told, frames)
         }
         Space::Parameters | Space::Generic | Space::Cluster => Ok(()),
-    };
-    found(context, op.instruction, checked)
+    }
 }
 
 /// Lets launches of other devices have their turn between what was written for them to see and what comes next.
@@ -314,7 +396,7 @@ fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes
 }
 
 /// Keeps a finding as the launch's failure. Gives whether there was none.
-fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -> bool {
+pub(super) fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -> bool {
     match checked {
         Ok(()) => true,
         Err(stop) => {
@@ -412,6 +494,7 @@ pub(super) fn shared_word(
             what,
             element_bytes: 8,
             lanes: &Lanes::new(&addresses, 1 << lane, 8),
+            unwritten: Unwritten::Found,
             stored: None,
         };
         let checked = checking.checker.shared_of(owner, who, &access);
@@ -553,9 +636,7 @@ pub(super) fn wait_for_products(context: &mut Context<'_>, awaited: u32) {
 }
 
 fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Accessors> {
-    let who = who(context)?;
-    let mask = 1 << lane;
-    Some(Accessors { mask, ..who })
+    accessors(context, 1 << lane)
 }
 
 /// The running lanes.

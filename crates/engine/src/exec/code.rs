@@ -96,9 +96,15 @@ pub(crate) struct Code<'l> {
 
 /// Compiled for this processor.
 pub(crate) struct Runners {
-    pub(crate) full: unsafe fn(&mut Context<'_>, &[Op]),
-    pub(crate) masked: unsafe fn(&mut Context<'_>, &[Op]),
+    full: Runner,
+    masked: Runner,
+    /// The same of checked launches.
+    watch_full: Runner,
+    watch_masked: Runner,
 }
+
+/// Runs operations of the program that the context has entered.
+type Runner = unsafe fn(&mut Context<'_>, &[Op]);
 
 impl<'l> Code<'l> {
     pub(crate) fn new(
@@ -356,6 +362,24 @@ unsafe fn broadcast(context: &mut Context<'_>, slot: u32, kind: Kind, bits: u128
 }
 
 impl Runners {
+    /// For whole warps.
+    #[inline(always)]
+    pub(crate) fn full(&self, context: &Context<'_>) -> Runner {
+        match context.at.checking {
+            None => self.full,
+            Some(_) => self.watch_full,
+        }
+    }
+
+    /// For the lanes of the context's mask.
+    #[inline(always)]
+    pub(crate) fn masked(&self, context: &Context<'_>) -> Runner {
+        match context.at.checking {
+            None => self.masked,
+            Some(_) => self.watch_masked,
+        }
+    }
+
     fn of_this_processor() -> Runners {
         #[cfg(target_arch = "x86_64")]
         {
@@ -365,16 +389,26 @@ impl Runners {
                 // SAFETY: the operations are those of a verified program, which the context has entered.
                 unsafe { op::run_masked(context, ops) }
             }
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            // SAFETY: as for `masked`.
+            unsafe fn watch_masked(context: &mut Context<'_>, ops: &[Op]) {
+                // SAFETY: the operations are those of a verified program, which the context has entered.
+                unsafe { op::watch_masked(context, ops) }
+            }
             if crate::processor::has_vectors() {
                 return Runners {
                     full: op::run_full,
                     masked,
+                    watch_full: op::watch_full,
+                    watch_masked,
                 };
             }
         }
         Runners {
             full: op::run_full,
             masked: op::run_masked,
+            watch_full: op::watch_full,
+            watch_masked: op::watch_masked,
         }
     }
 }

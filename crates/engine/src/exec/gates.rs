@@ -5,11 +5,13 @@ use super::checked;
 use super::cluster;
 use super::code::Code;
 use super::failure::Failed;
-use super::op::{Context, lanes_where};
+use super::op::{Context, Op, lanes_where};
 use super::program::{Gate, Meeting};
 use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::undefined;
 use super::warp::Warp;
 use super::wgmma;
+use crate::check::undefined::Value;
 
 impl Warp {
     /// Whether a group may pass a gate. If not, it is kept until the lanes for which it waits come.
@@ -163,6 +165,7 @@ impl Warp {
                 lanes_of(group.mask).for_each(|lane| values[lane] = own[lane]);
             }
         }
+        let undefined = self.given(&merged, context);
         for mut group in merged {
             let source = self.gate(&group).source;
             let program = self.enter(group.activation, context);
@@ -177,7 +180,7 @@ impl Warp {
                     let mut given = before;
                     lanes_of(all).for_each(|lane| given[lane] = values[lane]);
                     write(context, slot, kind, &given);
-                    super::op::run_masked(context, op);
+                    run_step(context, op, (slot, undefined.as_ref()));
                     let mut after = read(context, slot, kind);
                     lanes_of(!group.mask).for_each(|lane| after[lane] = before[lane]);
                     write(context, slot, kind, &after);
@@ -192,11 +195,53 @@ impl Warp {
     }
 }
 
+impl Warp {
+    /// What is undefined of the values that groups give each other.
+    fn given(&mut self, groups: &[Group], context: &mut Context<'_>) -> Option<Value> {
+        if !context.at.tracks {
+            return None;
+        }
+        let mut all = Value::default();
+        for group in groups {
+            let (slot, _) = self.gate(group).source?;
+            self.enter(group.activation, context);
+            if let Some(own) = undefined::of(context, slot, group.mask) {
+                lanes_of(group.mask)
+                    .for_each(|lane| all.set(lane, own.bits[lane], own.origins[lane]));
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Runs the operation of a group, whose source has the others' values, too.
+///
+/// # Safety
+/// It is one of the program, which the context has entered.
+unsafe fn run_step(
+    context: &mut Context<'_>,
+    ops: &[Op],
+    (slot, undefined): (u32, Option<&Value>),
+) {
+    let (Some(value), Some(op)) = (undefined, ops.first()) else {
+        // SAFETY: the contract of this function.
+        return unsafe { super::op::run_masked(context, ops) };
+    };
+    let before = undefined::of(context, slot, FULL).unwrap_or_default();
+    undefined::set(context, slot, FULL, value);
+    // SAFETY: the contract of this function.
+    unsafe { undefined::run(context, std::slice::from_ref(op)) };
+    // What is the operation's own result is so in the lanes that run.
+    let after = undefined::of(context, slot, context.mask).unwrap_or_default();
+    undefined::set(context, slot, FULL, &before);
+    undefined::set(context, slot, context.mask, &after);
+}
+
 /// The bits of a slot's lanes.
 ///
 /// # Safety
 /// It is of this kind.
-unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
+pub(super) unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
     // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         match kind {
@@ -213,7 +258,12 @@ unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
 
 /// # Safety
 /// As for [`read`].
-unsafe fn write(context: &mut Context<'_>, slot: u32, kind: Kind, values: &[u128; LANES]) {
+pub(super) unsafe fn write(
+    context: &mut Context<'_>,
+    slot: u32,
+    kind: Kind,
+    values: &[u128; LANES],
+) {
     // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
         match kind {

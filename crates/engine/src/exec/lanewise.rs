@@ -150,7 +150,7 @@ unsafe fn write(to: *mut u8, bytes: u32, value: u128, order: Order) {
 }
 
 /// A value extended by its sign.
-fn extended(value: u128, bits: u32) -> u128 {
+pub(super) fn extended(value: u128, bits: u32) -> u128 {
     let shift = 128 - bits;
     ((value << shift) as i128 >> shift) as u128
 }

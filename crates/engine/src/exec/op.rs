@@ -2,6 +2,7 @@
 
 use super::registers::{FULL, Kind, LANES, Lane};
 use super::signature::{Executed, Predicate, Run};
+use super::spread::Spread;
 use super::surroundings::Surroundings;
 pub(crate) use crate::memory::each_lane;
 
@@ -22,7 +23,11 @@ pub(crate) struct Op {
     pub(crate) instruction: u32,
     /// Whether it reads or writes what other threads may see.
     pub(crate) accesses_memory: bool,
+    /// How what is undefined of its sources spreads.
+    pub(crate) spread: Spread,
 }
+
+const _: () = assert!(size_of::<Op>() == 40);
 
 /// The warp that executes.
 pub(crate) struct Context<'l> {
@@ -270,6 +275,51 @@ pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
     for op in ops {
         // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe { (op.run)(context, op) };
+    }
+}
+
+/// Runs instructions of a checked launch, for a full warp.
+///
+/// # Safety
+/// As for their handlers; the operations are the running program's.
+#[inline(always)]
+pub(crate) unsafe fn watch_full(context: &mut Context<'_>, ops: &[Op]) {
+    // SAFETY: the operations are those of a verified program, which the context has entered.
+    unsafe { watch(context, ops, |context, op| (op.run)(context, op)) };
+}
+
+/// The same for the lanes of the context's mask.
+///
+/// # Safety
+/// As for [`watch_full`].
+#[inline(always)]
+pub(crate) unsafe fn watch_masked(context: &mut Context<'_>, ops: &[Op]) {
+    // SAFETY: the operations are those of a verified program, which the context has entered.
+    unsafe {
+        watch(context, ops, |context, op| {
+            run_masked(context, std::slice::from_ref(op));
+        });
+    }
+}
+
+/// Runs instructions until one has loaded what nobody has written, and steps from there on.
+///
+/// # Safety
+/// As for [`watch_full`].
+#[inline(always)]
+unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context<'_>, &Op)) {
+    let mut rest = ops.iter();
+    if !context.at.tracks {
+        for op in rest.by_ref() {
+            run(context, op);
+            if op.spread == Spread::Access && context.at.tracks {
+                break;
+            }
+        }
+    }
+    if context.at.tracks {
+        // SAFETY: the operations are those of a verified program, which the context has entered.
+        unsafe { super::undefined::run(context, rest.as_slice()) };
     }
 }
 

@@ -20,7 +20,11 @@ use crate::memory::FrameLayout;
 
 /// A function as warps execute it: decoded, and [verified](super::verify).
 #[derive(Debug)]
-pub(crate) struct Program(Decoded);
+pub(crate) struct Program {
+    decoded: Decoded,
+    /// Which fields of each operation are slots.
+    pub(crate) signatures: Vec<Signature>,
+}
 
 impl Program {
     /// The program of a draft.
@@ -29,26 +33,31 @@ impl Program {
     /// Something of it is not what its user wants.
     pub(crate) fn verified(draft: Draft) -> Result<Program, verify::Fault> {
         verify::check(&draft)?;
-        Ok(Program(draft.decoded))
+        let [signatures, _] = draft.signatures;
+        let decoded = draft.decoded;
+        Ok(Program {
+            decoded,
+            signatures,
+        })
     }
 }
 
 impl Function for Program {
     #[inline(always)]
     fn index(&self) -> u32 {
-        self.0.index
+        self.decoded.index
     }
 
     fn blocks(&self) -> usize {
-        self.0.blocks.len()
+        self.decoded.blocks.len()
     }
 
     fn accesses(&self) -> usize {
-        self.0.accesses.len()
+        self.decoded.accesses.len()
     }
 
     fn copies(&self) -> usize {
-        self.0.bulks.len()
+        self.decoded.bulks.len()
     }
 }
 
@@ -56,7 +65,7 @@ impl Deref for Program {
     type Target = Decoded;
 
     fn deref(&self) -> &Decoded {
-        &self.0
+        &self.decoded
     }
 }
 

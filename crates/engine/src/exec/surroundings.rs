@@ -13,6 +13,7 @@ use super::parameter_bounds::ParameterBounds;
 use super::program::Program;
 use super::registers::LANES;
 use super::wgmma::Products;
+use crate::check::undefined::Registers;
 use crate::check::{BlockId, Hold, LaunchId};
 use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Parts, Shared};
@@ -191,6 +192,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) has_ended_phase: bool,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
+    /// Whether something undefined is in a register of the launch.
+    pub(crate) tracks: bool,
     /// The tally that counts them, in counted launches.
     pub(crate) counting: Option<&'l mut Tally>,
     /// The failure of the instructions that ran last: the first is kept.
@@ -229,6 +232,8 @@ pub(crate) struct Checking<'l> {
     pub(crate) has_told: bool,
     /// The offsets of the parameters through which nobody writes.
     pub(crate) fixed: Vec<u32>,
+    /// What is undefined of the warps' registers.
+    pub(crate) undefined: Registers,
     /// Of dynamic shared memory, by the numbers of the blocks that have declared some.
     pub(crate) parts: BTreeMap<u64, Parts>,
 }

@@ -17,6 +17,7 @@ use super::recurrence::Recurrence;
 use super::registers::{FULL, LANES};
 use super::stops::Directed;
 use super::surroundings::Look;
+use super::undefined;
 use super::wgmma::Products;
 use crate::memory;
 
@@ -270,6 +271,10 @@ impl Warp {
                 }
                 false => self.run_block(&mut group, program, code, context),
             };
+            if context.at.tracks && asked_at.is_none() {
+                let block = &program.blocks[group.at.block as usize];
+                undefined::at_end(context, &block.then, group.mask, block.instruction);
+            }
             if context.at.fault.is_some() {
                 return context.at.fault.take().map_or(Ok(()), Err);
             }
@@ -325,7 +330,7 @@ impl Warp {
                     program = self.enter(group.activation, context);
                     look_at = look_at.min(group.spent + code.steps_per_look(program));
                 }
-                Then::Return => match self.leave(group) {
+                Then::Return => match self.leave(group, context) {
                     Some(caller) => {
                         group = caller;
                         program = self.enter(group.activation, context);

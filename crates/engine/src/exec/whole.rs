@@ -28,8 +28,8 @@ impl Warp {
         // SAFETY: the operations were lowered for this program's registers.
         unsafe {
             match group.mask == FULL {
-                true => (code.run.full)(context, ops),
-                false => (code.run.masked)(context, ops),
+                true => code.run.full(context)(context, ops),
+                false => code.run.masked(context)(context, ops),
             }
         };
         self.steps += 1;
@@ -51,7 +51,7 @@ impl Warp {
         context: &mut Context<'_>,
     ) {
         let stop_at = look_at.min(TURN);
-        let (run, blocks) = (code.run.full, &program.blocks[..]);
+        let (run, blocks) = (code.run.full(context), &program.blocks[..]);
         let (mut at, mut spent) = (group.at, group.spent);
         context.mask = FULL;
         loop {
@@ -66,6 +66,10 @@ impl Warp {
                     tally.run_through(program, at.block..first.through);
                 }
                 at = Point::start_of(first.through);
+            }
+            // How it ends may depend on what is undefined, which its caller looks at.
+            if context.at.tracks {
+                break;
             }
             let Some((next, takers)) = last.next_of_whole(context) else {
                 break;

@@ -77,6 +77,7 @@ impl<'l> Crew<'_, 'l> {
                 has_ended_phase: false,
                 checking,
                 counting,
+                tracks: false,
                 fault: None,
             },
         }

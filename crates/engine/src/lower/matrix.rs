@@ -113,7 +113,6 @@ impl Lowering<'_> {
         let rows = self.scratch(Kind::Quad);
         let act = Act::Load {
             signed: false,
-            is_moved: false,
             is_read_only: false,
         };
         self.rows(it.space, &it.address, act, rows, it.count)?;

@@ -1,8 +1,8 @@
 //! Loads, stores, atomics, fences and hints.
 
 use ptx::{
-    Address, Atom, Base, CpAsync, CreatePolicy, Fence, Ld, Ldu, Operand, Order, Proxy, Red, Reg,
-    Scope, Space, St, StBulk, Type,
+    Address, Atom, AtomicOperator, Base, CpAsync, CreatePolicy, Fence, Ld, Ldu, Operand, Order,
+    Proxy, Red, Reg, Scope, Space, St, StBulk, Type,
 };
 
 use super::atomic;
@@ -88,7 +88,6 @@ impl Lowering<'_> {
             _ => {
                 let act = Act::Load {
                     signed: it.ty.is_signed(),
-                    is_moved: self.are_moved(&it.d),
                     is_read_only: it.read_only,
                 };
                 let scope = it.scope.unwrap_or(Scope::System);
@@ -101,17 +100,11 @@ impl Lowering<'_> {
     pub(super) fn ldu(&mut self, it: &Ldu) -> Lowered<()> {
         let act = Act::Load {
             signed: it.ty.is_signed(),
-            is_moved: self.are_moved(&it.d),
             is_read_only: false,
         };
         let (weak, scope) = (Order::Weak, Scope::System);
         let data = it.d.iter().map(|&it| self.loaded(it)).collect();
         self.access(it.space, it.ty, &it.address, weak, scope, act, data)
-    }
-
-    /// Whether what is loaded is only stored elsewhere.
-    fn are_moved(&self, loaded: &[Option<Reg>]) -> bool {
-        loaded.iter().flatten().all(|it| self.moved[it.0 as usize])
     }
 
     /// A copy from global to shared memory, done at once.
@@ -282,7 +275,14 @@ impl Lowering<'_> {
             Act::Load { .. } | Act::CopyFrom { .. } => root,
             _ => root.map(|root| self.roots.written(root)),
         };
+        let is_word = matches!(
+            act,
+            Act::Load { .. } | Act::Atomic(Atomic { compares: true, .. })
+        );
+        let part_bytes = self.partial_words.bytes_at(address);
+        let part_bytes = part_bytes.filter(|_| is_word && ty.bytes() == 4 && data.len() == 1);
         let access = Access {
+            part_bytes,
             root,
             act,
             space,
@@ -350,6 +350,7 @@ impl Lowering<'_> {
             comparand,
             kind,
             compares: change.comparand.is_some(),
+            exchanges: change.operator == AtomicOperator::Exchange,
         });
         self.access(
             change.space,

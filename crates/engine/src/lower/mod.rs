@@ -24,16 +24,17 @@ mod matrix;
 mod memory;
 mod modifiers;
 mod movement;
-mod moves;
 mod narrow;
 mod operation;
 mod parameters;
+pub(crate) mod partial_words;
 mod parts;
 mod refused;
 pub(crate) mod roots;
 mod rounding;
 pub(crate) mod shuffle;
 mod slots;
+mod spread;
 mod video;
 mod wgmma;
 
@@ -51,14 +52,16 @@ use crate::exec::program::{
     Block, Constant, Decoded, Draft, Gate, Parameter, Program, Words, steps_per_look,
 };
 use crate::exec::registers::Kind;
-use crate::exec::signature::{Handler, Signature};
+use crate::exec::signature::{Aux, Handler, Signature};
 use crate::exec::slot_map::SlotMap;
+use crate::exec::spread::Spread;
 use crate::exec::unlowered::{Internal, Unlowered, Unsupported};
 use crate::exec::verify;
 use crate::exec::wgmma::{Touch, Wgmma};
 use flow::End;
 pub(crate) use layout::Layout;
 pub use layout::PANIC_RECORD;
+use partial_words::PartialWords;
 use slots::Slots;
 
 /// Why one instruction cannot be lowered.
@@ -96,8 +99,8 @@ pub(crate) struct Lowering<'m> {
     /// Slots of operands that are lists.
     pub(crate) lists: Vec<u32>,
     pub(crate) roots: roots::Roots,
-    /// Registers whose values are only moved.
-    moved: Vec<bool>,
+    /// The words of which atomics of fewer bits change a part.
+    pub(crate) partial_words: PartialWords,
     constants: HashMap<(Kind, u128), u32>,
     specials: HashMap<SpecialRegister, u32>,
     pub(crate) parameters: Vec<Parameter>,
@@ -112,6 +115,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) carry: Option<u32>,
     /// The instruction that is lowered.
     pub(crate) instruction: u32,
+    /// How what is undefined of its sources spreads.
+    spread: Spread,
     /// The gate of the block that begins with it.
     pub(crate) gate: Option<Gate>,
     /// Whether it runs once a launch.
@@ -164,8 +169,8 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         bulks: Vec::new(),
         videos: Vec::new(),
         lists: Vec::new(),
+        partial_words: PartialWords::of(body),
         roots: roots::Roots::of(layout, index, function, body, &locals),
-        moved: moves::moved(body),
         constants: HashMap::new(),
         specials: HashMap::new(),
         parameters: Vec::new(),
@@ -176,6 +181,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         used: HashMap::new(),
         carry: None,
         instruction: 0,
+        spread: Spread::Whole,
         gate: None,
         is_hoisted: false,
     };
@@ -261,8 +267,10 @@ impl Lowering<'_> {
         let instruction = &body.instructions[index];
         self.instruction = index as u32;
         self.used.clear();
-        self.operation(&instruction.operation)
-            .map_err(|why| self.unsupported(instruction, why))
+        self.spread = spread::of(&instruction.operation);
+        let lowered = self.operation(&instruction.operation);
+        self.spread = Spread::Whole;
+        lowered.map_err(|why| self.unsupported(instruction, why))
     }
 
     fn unsupported(&self, instruction: &Instruction, why: String) -> Unsupported {
@@ -417,6 +425,10 @@ impl Lowering<'_> {
         let instruction = self.instruction;
         let accesses_memory = false;
         let Handler { run, signature } = handler;
+        let spread = match signature.aux {
+            Aux::Access(_) => Spread::Access,
+            _ => self.spread,
+        };
         let op = Op {
             run,
             writes,
@@ -427,6 +439,7 @@ impl Lowering<'_> {
             aux,
             instruction,
             accesses_memory,
+            spread,
         };
         self.ops.push(Emitted { op, signature });
     }

@@ -3,6 +3,7 @@
 mod pairs;
 mod table;
 mod teams;
+mod values;
 
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
@@ -10,6 +11,7 @@ use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 pub use pairs::{Access, Does, PAIR_BUGS, Pair, PairBug, Ran, Report, Why};
 pub use table::{BUGS, CORRECT};
 pub use teams::{TEAM_BUGS, Team, TeamBug, team_sum};
+pub use values::{VALUE_BUGS, ValueBug};
 
 /// The GPU that a kernel needs, and with it the PTX that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

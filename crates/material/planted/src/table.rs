@@ -143,15 +143,16 @@ bugs! {
         barrier at {other}; lane 16 of warp 0 is at the barrier";
     uninitialised::halo_not_filled / halo_not_filled_fixed:
         (2, 64, 0), 128, (128, Zeros),
-        "uninitialised: block [0, 0, 0], thread [63, 0, 0] reads element 64 of a shared array (of 65) at {now}";
+        "uninitialised: block [0, 0, 0], thread [63, 0, 0] reads element 64 of a shared array (of 65) at {now}, \
+        and block [0, 0, 0], thread [63, 0, 0] writes it as a result at {now}";
     uninitialised::sum_not_cleared / sum_not_cleared_fixed:
         (2, 64, 256), 256, (128, Zeros),
         "uninitialised: block [0, 0, 0], thread [0, 0, 0] reads byte 0 of the dynamic shared \
-        memory (of 256 bytes) at {now}";
+        memory (of 256 bytes) at {now}, and block [0, 0, 0], thread [0, 0, 0] writes it as a result at {at}";
     uninitialised::buffer_not_filled / buffer_not_filled_fixed:
         (2, 64, 0), 128, (128, Nothing),
         "uninitialised: block [0, 0, 0], thread [0, 0, 0] reads element 0 of `y` (of 128) at \
-        {now}";
+        {now}, and block [0, 0, 0], thread [0, 0, 0] writes it as a result at {at}";
     bounds::one_too_many / one_too_many_fixed:
         (4, 64, 0), 250, (250, Zeros),
         "out of bounds: block [3, 0, 0], thread [58, 0, 0] writes element 250 of `y` (of 250) at \
@@ -210,7 +211,7 @@ bugs! {
     heap::heap_not_written / heap_not_written_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "uninitialised: block [0, 0, 0], thread [3, 0, 0] reads element 3 of a heap block (of 4) at \
-        {now}";
+        {now}, and block [0, 0, 0], thread [3, 0, 0] writes it as a result at {now}";
     heap::use_after_free / use_after_free_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "use after free: block [0, 0, 0], thread [0, 0, 0] reads element 0 of a heap block (of 1) at \
@@ -225,7 +226,7 @@ bugs! {
     local::local_not_written / local_not_written_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "uninitialised: block [0, 0, 0], thread [7, 0, 0] reads element 7 of the local memory of \
-        `local_not_written` (of 8) at {now}";
+        `local_not_written` (of 8) at {now}, and block [0, 0, 0], thread [7, 0, 0] writes it as a result at {now}";
     local::local_overrun / local_overrun_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "out of bounds: block [0, 0, 0], thread [8, 0, 0] reads element 8 of the local memory of \

@@ -197,6 +197,7 @@ impl Device {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            unwritten: crate::check::Unwritten::Found,
             stored: None,
         }
     }

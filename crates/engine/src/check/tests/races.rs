@@ -83,6 +83,7 @@ impl Device {
         let addresses = elements.map(|element| self.x + 4 * element);
         let lanes = Lanes::new(&addresses, mask, 4);
         let access = Access {
+            unwritten: crate::check::Unwritten::Found,
             stored: Some(&word),
             ..self.access(WRITE, &lanes)
         };

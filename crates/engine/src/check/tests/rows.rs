@@ -147,6 +147,7 @@ fn access(
             what,
             element_bytes: row.bytes,
             lanes,
+            unwritten: crate::check::Unwritten::Found,
             stored: None,
         };
         device

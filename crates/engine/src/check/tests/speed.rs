@@ -67,6 +67,7 @@ fn global(what: AccessKind, bytes: u64, stride: u64, elements: u64) -> f64 {
                     what,
                     element_bytes: bytes as u32,
                     lanes: &lanes,
+                    unwritten: crate::check::Unwritten::Found,
                     stored: None,
                 };
                 let who = Accessors {
@@ -114,6 +115,7 @@ fn shared() -> f64 {
                     what,
                     element_bytes: 4,
                     lanes: &lanes,
+                    unwritten: crate::check::Unwritten::Found,
                     stored: None,
                 };
                 let who = Accessors {

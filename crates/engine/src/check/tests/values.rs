@@ -99,6 +99,7 @@ fn local_memory() {
                 what,
                 element_bytes: bytes,
                 lanes: &lanes,
+                unwritten: crate::check::Unwritten::Found,
                 stored: None,
             };
             class(device.checker.local(who, &access, local))

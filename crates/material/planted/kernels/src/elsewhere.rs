@@ -1,5 +1,7 @@
 //! Pointers to what they were not made for.
 
+use core::hint::black_box;
+
 use cuda_std::atomic::Ordering::{Acquire, Release};
 use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
@@ -24,8 +26,8 @@ pub unsafe fn constant<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     }
 }
 
-/// An element 96 past the last of a shared array, which is one of the next array's.
-#[kernel(instances(into_next_array<true>, into_next_array_fixed<false>))]
+/// An element far from a shared array, which is one of another array's.
+#[kernel(instances(into_next_array<true>, into_next_array_fixed<false>), allow(local_memory))]
 pub unsafe fn next<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let (first, second) = (shared_array![u32; 64], shared_array![u32; 256]);
     let own = thread::thread_idx_x() as usize;
@@ -35,8 +37,10 @@ pub unsafe fn next<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         }
         *first.add(own) = x[own % n as usize];
         thread::sync_threads();
-        let place = if BUG { own + 160 } else { own };
-        *y.add(own) = *first.add(place) + *second.add(own); // now: into_next_array
+        // Which of them lies first is the compiler's choice.
+        let apart = black_box(second.addr().wrapping_sub(first.addr()));
+        let place = if BUG { apart.wrapping_add(4 * 32) } else { 0 };
+        *y.add(own) = *first.wrapping_byte_add(place).add(own) + *second.add(own); // now: into_next_array
     }
 }
 

@@ -11,6 +11,7 @@
 
 pub mod atomics;
 pub mod bounds;
+pub mod bytes;
 pub mod copies;
 pub mod correct;
 pub mod divergence;
@@ -24,6 +25,7 @@ pub mod progress;
 pub mod shared;
 pub mod streams;
 pub mod teams;
+pub mod undefined;
 pub mod uninitialised;
 
 macro_rules! sources {
@@ -34,6 +36,6 @@ macro_rules! sources {
 
 /// The name and the text of each file.
 pub const SOURCES: &[(&str, &str)] = sources![
-    "atomics" "bounds" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
-    "parts" "peers" "progress" "shared" "streams" "teams" "uninitialised"
+    "atomics" "bounds" "bytes" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
+    "parts" "peers" "progress" "shared" "streams" "teams" "undefined" "uninitialised"
 ];

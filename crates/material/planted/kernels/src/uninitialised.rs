@@ -34,7 +34,7 @@ pub unsafe fn sum<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         for i in thread::grid_stride(n as usize) {
             *sums.add(own) += x[i]; // now: sum_not_cleared
         }
-        *y.add(thread::global_index()) = *sums.add(own);
+        *y.add(thread::global_index()) = *sums.add(own); // at: sum_not_cleared
     }
 }
 
@@ -44,7 +44,7 @@ pub unsafe fn buffer<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in thread::grid_stride(n as usize) {
         unsafe {
             let before = if BUG { *y.add(i) } else { 0 }; // now: buffer_not_filled
-            *y.add(i) = before + x[i];
+            *y.add(i) = before + x[i]; // at: buffer_not_filled
         }
     }
 }

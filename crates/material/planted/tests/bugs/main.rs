@@ -5,6 +5,7 @@ mod page;
 mod said;
 mod several_devices;
 mod two_devices;
+mod values;
 
 use gpu_test::Arguments;
 
@@ -12,6 +13,7 @@ fn main() {
     let mut trials = one_device::trials();
     trials.extend(two_devices::trials());
     trials.extend(several_devices::trials());
+    trials.extend(values::trials());
     trials.extend(page::trials());
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }

@@ -1,0 +1,23 @@
+//! How what is undefined of an operation's sources makes its result undefined.
+
+/// The rule of an operation, by which [`undefined`](super::undefined) steps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// The whole result of a lane is undefined where something of a source is.
+    #[default]
+    Whole,
+    /// Each bit of the result comes from at most one bit of each of the first so many sources; the others choose which.
+    Bits(u8),
+    /// Sums and products: what is above the lowest undefined bit is undefined.
+    Carries,
+    /// Whether two values are equal: a difference of defined bits decides, and two copies of one undefined value are equal.
+    Equality,
+    /// As [`Spread::Whole`], by the second source being what is divided by.
+    Divides,
+    /// Each lane has the first source's of another lane.
+    Shuffle,
+    /// The result of all lanes is undefined where a source of any is.
+    Across,
+    /// Addresses, and what is loaded, stored or changed there.
+    Access,
+}

@@ -1,0 +1,760 @@
+//! Operations of a warp in which something is undefined: each is executed, and what becomes undefined by it is told to the
+//! checker, which keeps it ([`check::undefined`](crate::check::undefined)).
+//!
+//! What bits of a result come from undefined bits is found by executing the operation with each undefined source at all zeros
+//! and at all ones: no other description of an instruction is needed, for all that move, choose or combine bits.
+
+use std::slice;
+
+use super::access::{Access, Act, Atomic, Space};
+use super::checked::{self, site};
+use super::gates::{read, write};
+use super::lanewise::extended;
+use super::op::{self, Context, Op};
+use super::program::{Call, Callee, Program, Then, Words};
+use super::registers::{Kind, LANES, lanes_of};
+use super::signature::{Aux, Signature, Table};
+use super::spread::Spread;
+use super::wgmma::Left;
+use crate::arith::tensor;
+use crate::check::undefined::{OriginId, Place, RegisterId, Use, Value};
+use crate::check::{self, Accessors};
+use crate::memory::Contents;
+
+/// A slot and its kind.
+type Slot = (u32, Kind);
+
+/// The slots that an operation reads and writes.
+#[derive(Debug, Default)]
+struct Operands {
+    sources: Vec<Slot>,
+    results: Vec<Slot>,
+}
+
+/// Executes operations of the running program step by step.
+///
+/// # Safety
+/// As for their handlers.
+#[cold]
+pub(super) unsafe fn run(context: &mut Context<'_>, ops: &[Op]) {
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    let first = ops
+        .as_ptr()
+        .addr()
+        .wrapping_sub(program.ops.as_ptr().addr());
+    let first = first / size_of::<Op>();
+    for (op, signature) in ops.iter().zip(program.signatures.iter().skip(first)) {
+        // SAFETY: the contract of this function.
+        unsafe { step(context, op, signature, program) };
+    }
+    let checking = context.at.checking.as_ref();
+    let is_left = checking.is_some_and(|it| !it.undefined.is_empty());
+    context.at.tracks = is_left;
+}
+
+/// Executes one operation.
+///
+/// # Safety
+/// As for its handler; the signature is the operation's, of the running program.
+pub(super) unsafe fn step(
+    context: &mut Context<'_>,
+    op: &Op,
+    signature: &Signature,
+    program: &Program,
+) {
+    let operands = Operands::of(op, signature, program);
+    let undefined: Vec<(usize, Value)> = (operands.sources.iter().enumerate())
+        .filter_map(|(index, &(slot, _))| Some((index, of(context, slot, context.mask)?)))
+        .collect();
+    if op.spread == Spread::Access {
+        // SAFETY: the contract of this function.
+        unsafe { step_access(context, op, program) };
+        return;
+    }
+    let result = match undefined.is_empty() {
+        true => None,
+        // SAFETY: the contract of this function.
+        false => unsafe { result(context, op, &operands, &undefined) },
+    };
+    // SAFETY: the contract of this function.
+    unsafe { op::run_masked(context, slice::from_ref(op)) };
+    for (index, &(slot, kind)) in operands.results.iter().enumerate() {
+        match &result {
+            None => define(context, slot, context.mask),
+            Some(value) if index == 0 => set(context, slot, context.mask, value),
+            Some(value) => set(context, slot, context.mask, &whole(value, kind)),
+        }
+    }
+}
+
+/// What is undefined of an operation's first result, before it is executed.
+///
+/// # Safety
+/// As for [`step`].
+unsafe fn result(
+    context: &mut Context<'_>,
+    op: &Op,
+    operands: &Operands,
+    undefined: &[(usize, Value)],
+) -> Option<Value> {
+    let &(_, kind) = operands.results.first()?;
+    let is_logic = (operands.sources.iter().chain(&operands.results))
+        .all(|&(_, kind)| kind == Kind::Predicate);
+    let spread = match op.spread {
+        Spread::Across => Spread::Across,
+        _ if is_logic => Spread::Bits(3),
+        other => other,
+    };
+    let all = any(undefined);
+    // SAFETY: the contract of this function.
+    unsafe {
+        match spread {
+            Spread::Bits(carriers) if undefined.iter().all(|it| it.0 < carriers.into()) => {
+                probed(context, op, operands, undefined)
+            }
+            Spread::Shuffle => {
+                report(context, undefined, 1.., op.instruction, Use::Lane);
+                shuffled(context, op, operands, undefined)
+            }
+            Spread::Carries => Some(carried(&all, kind)),
+            Spread::Equality => compared(context, operands, undefined),
+            Spread::Across => across(&all, kind, context.mask),
+            Spread::Divides => {
+                report(context, undefined, 1..2, op.instruction, Use::Divisor);
+                Some(whole(&all, kind))
+            }
+            Spread::Bits(_) | Spread::Whole | Spread::Access => Some(whole(&all, kind)),
+        }
+    }
+}
+
+impl Operands {
+    fn of(op: &Op, signature: &Signature, program: &Program) -> Operands {
+        let mut all = Operands::default();
+        let fields = [
+            (op.a, signature.a),
+            (op.b, signature.b),
+            (op.c, signature.c),
+        ];
+        let slots = fields
+            .into_iter()
+            .filter_map(|(slot, kind)| Some((slot, kind?)));
+        all.sources.extend(slots);
+        all.results.extend(signature.d.map(|kind| (op.d, kind)));
+        match signature.aux {
+            Aux::Slot(Kind::Predicate) => all.results.push((op.aux as u32, Kind::Predicate)),
+            Aux::Slot(kind) => all.sources.push((op.aux as u32, kind)),
+            Aux::Above(bits) => {
+                let carry = ((op.aux >> bits) as u32, Kind::Predicate);
+                all.sources.push(carry);
+                all.results.push(carry);
+            }
+            Aux::List => {
+                let list = &program.lists[op.aux as usize..][..op.b as usize];
+                let slots = list.iter().map(|&slot| (slot, Kind::Word));
+                match signature.a {
+                    Some(_) => all.results.extend(slots),
+                    None => all.sources.extend(slots),
+                }
+            }
+            Aux::Index(Table::Products) => all.product(op, program),
+            Aux::Index(Table::Wgmmas) => all.wgmma(op, program),
+            Aux::Index(_) | Aux::Number | Aux::Access(_) => {}
+        }
+        all
+    }
+
+    fn product(&mut self, op: &Op, program: &Program) {
+        let product = &program.products[op.aux as usize];
+        for factor in [&product.a, &product.b] {
+            let kind = kind_of(factor.of);
+            self.sources
+                .extend(factor.slots.iter().map(|&it| (it, kind)));
+        }
+        let kind = kind_of_sum(product.c.of);
+        self.sources
+            .extend(product.c.slots.iter().map(|&it| (it, kind)));
+        let kind = kind_of_sum(product.d.of);
+        self.results
+            .extend(product.d.slots.iter().map(|&it| (it, kind)));
+    }
+
+    /// The sum that is added to is left aside: whether it is, is known when the product is executed.
+    fn wgmma(&mut self, op: &Op, program: &Program) {
+        let product = &program.wgmmas[op.aux as usize];
+        if let Left::Registers(factor) = &product.a {
+            let kind = kind_of(factor.of);
+            self.sources
+                .extend(factor.slots.iter().map(|&it| (it, kind)));
+        }
+        let kind = kind_of_sum(product.d.of);
+        self.results
+            .extend(product.d.slots.iter().map(|&it| (it, kind)));
+    }
+}
+
+fn kind_of(element: tensor::Element) -> Kind {
+    super::fragment::kind_of(element)
+}
+
+fn kind_of_sum(sum: tensor::Sum) -> Kind {
+    super::fragment::kind_of_sum(sum)
+}
+
+/// Executes an access. What it loads and stores, [`loaded`] and [`stored`] are told by the checks.
+///
+/// # Safety
+/// As for [`step`].
+unsafe fn step_access(context: &mut Context<'_>, op: &Op, program: &Program) {
+    let access = &program.accesses[op.aux as usize];
+    let address = of(context, op.a, context.mask);
+    let to = match access.act {
+        Act::CopyFrom { to, .. } => of(context, to, context.mask),
+        _ => None,
+    };
+    let addresses: Vec<_> = address.into_iter().chain(to).map(|it| (0, it)).collect();
+    report(context, &addresses, .., op.instruction, Use::Address);
+    if matches!(access.act, Act::Load { .. }) {
+        let slots = access.data.iter().filter_map(|it| it.slot);
+        slots.for_each(|slot| define(context, slot, context.mask));
+    }
+    // SAFETY: the contract of this function.
+    unsafe { op::run_masked(context, slice::from_ref(op)) };
+}
+
+/// Whether what lanes have loaded is undefined: then it is so in the registers.
+pub(super) fn loaded(
+    context: &mut Context<'_>,
+    access: &Access,
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+) {
+    let Some(checking) = &mut context.at.checking else {
+        return;
+    };
+    if checking.checker.may_be_undefined(place, who) {
+        loaded_part(context, access, place, (who, told));
+    }
+}
+
+/// The same of lanes of whose words nobody has told the checker.
+pub(super) fn loaded_part(
+    context: &mut Context<'_>,
+    access: &Access,
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+) {
+    let Act::Load { signed, .. } = access.act else {
+        return;
+    };
+    let Some(checking) = &mut context.at.checking else {
+        return;
+    };
+    let Some(all) = checking.checker.undefined_of(place, who, told) else {
+        return;
+    };
+    let bits = access.element * 8;
+    for (index, data) in access.data.iter().enumerate() {
+        let Some(slot) = data.slot else { continue };
+        let mut value = *all;
+        for lane in &mut value.bits {
+            let element = *lane >> (bits * index as u32) & ones(bits);
+            let element = if signed {
+                extended(element, bits)
+            } else {
+                element
+            };
+            *lane = element & ones(data.bits.min(data.kind.bits()));
+        }
+        if value.lanes() & told.lanes.mask != 0 {
+            set(context, slot, told.lanes.mask, &value);
+        }
+    }
+    context.at.tracks |= all.lanes() & told.lanes.mask != 0;
+}
+
+/// Tells the checker what is undefined of what lanes store.
+pub(super) fn stored(
+    context: &mut Context<'_>,
+    access: &Access,
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+) {
+    for (index, data) in access.data.iter().enumerate() {
+        let value = data
+            .slot
+            .and_then(|slot| of(context, slot, told.lanes.mask));
+        let Some(value) = value else { continue };
+        for (lane, address) in told.lanes.each() {
+            let who = Accessors {
+                mask: 1 << lane,
+                ..who
+            };
+            let bits = value.bits[lane as usize] & ones(access.element * 8);
+            let origin = value.origins[lane as usize];
+            let at = address + u64::from(access.element) * index as u64;
+            if let Some(checking) = &mut context.at.checking
+                && bits != 0
+            {
+                let what = (bits, origin);
+                let bytes = (at, access.element);
+                let checker = &mut checking.checker;
+                checker.store_undefined(place, who, bytes, what, told.instruction);
+            }
+        }
+    }
+}
+
+/// The undefined bits of an atomic of one lane: of what is there, and of what it writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed {
+    there: (u128, OriginId),
+    given: (u128, OriginId),
+}
+
+/// Looks at what an atomic of one lane reads in memory that begins so, before it is told: `None` if it uses what is undefined, which is reported.
+pub(super) fn before_atomic(
+    context: &mut Context<'_>,
+    (access, atomic): (&Access, &Atomic),
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+    begins: Contents,
+) -> Option<Changed> {
+    let lane = who.mask.trailing_zeros() as usize;
+    let may_carry = atomic.compares || atomic.exchanges;
+    let checking = context.at.checking.as_mut()?;
+    let checker = &mut checking.checker;
+    let there =
+        match may_carry && begins == Contents::Undefined || checker.may_be_stored(place, who) {
+            true => checker.undefined_of(place, who, told),
+            false => None,
+        };
+    let there = there.map_or_else(Default::default, |it| (it.bits[lane], it.origins[lane]));
+    let (mut given, mut compared) = (Default::default(), Default::default());
+    if context.at.tracks {
+        let mask = ones(access.element * 8);
+        let of = |slot| {
+            let value = of(context, slot, who.mask)?;
+            Some((value.bits[lane] & mask, value.origins[lane])).filter(|it| it.0 != 0)
+        };
+        let slots = &atomic.operands[..access.data.len()];
+        given = slots.iter().find_map(|&it| of(it)).unwrap_or_default();
+        if atomic.compares {
+            compared = of(atomic.comparand).unwrap_or_default();
+        }
+    }
+    let used = match () {
+        // It compares its own copy of what nobody has written with what is there.
+        () if atomic.compares && there.0 == compared.0 => None,
+        () if atomic.compares && compared.0 & !there.0 != 0 => Some(compared),
+        () if there.0 != 0 && !atomic.exchanges => Some(there),
+        () if given.0 != 0 && !may_carry => Some(given),
+        () => None,
+    };
+    if let Some((_, origin)) = used {
+        let checking = context.at.checking.as_mut()?;
+        let found = checking
+            .checker
+            .used(who, origin, told.instruction, Use::Atomic);
+        let instruction = checked::of_site(told.instruction).1;
+        if !checked::found(context, instruction, found) {
+            return None;
+        }
+    }
+    let there = match atomic.compares {
+        true if compared.0 != 0 => compared,
+        _ => there,
+    };
+    Some(Changed { there, given })
+}
+
+/// Has memory and registers undefined as an atomic of one lane leaves them.
+pub(super) fn after_atomic(
+    context: &mut Context<'_>,
+    access: &Access,
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+    Changed { there, given }: Changed,
+) {
+    let lane = who.mask.trailing_zeros() as usize;
+    let address = told.lanes.addresses[lane];
+    if told.what.writes()
+        && given.0 != 0
+        && let Some(checking) = &mut context.at.checking
+    {
+        let bytes = (address, access.element);
+        let checker = &mut checking.checker;
+        checker.store_undefined(place, who, bytes, given, told.instruction);
+    }
+    if there.0 == 0 && !context.at.tracks {
+        return;
+    }
+    for (index, data) in access.data.iter().enumerate() {
+        let Some(slot) = data.slot else { continue };
+        let mut value = Value::default();
+        let bits = there.0 >> (access.element * 8 * index as u32).min(127);
+        value.set(lane, bits & ones(data.kind.bits()), there.1);
+        set(context, slot, who.mask, &value);
+        context.at.tracks |= bits != 0;
+    }
+}
+
+/// The undefined bits of what one lane is about to change.
+pub(super) fn there(
+    context: &mut Context<'_>,
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+) -> Option<(u128, OriginId)> {
+    let lane = who.mask.trailing_zeros() as usize;
+    let checking = context.at.checking.as_mut()?;
+    let value = checking.checker.undefined_of(place, who, told)?;
+    Some((value.bits[lane], value.origins[lane]))
+}
+
+/// Has memory and registers undefined as a swap of a part of one lane's word leaves them. The rest of the word is nobody's
+/// business: that it has not changed is what the loop around the swap compares.
+pub(super) fn swapped(
+    context: &mut Context<'_>,
+    (access, atomic): (&Access, &Atomic),
+    place: Place<'_>,
+    (who, told): (Accessors, &check::Access<'_>),
+    (part, there): (u128, Option<(u128, OriginId)>),
+) {
+    let lane = who.mask.trailing_zeros() as usize;
+    let of = |slot| {
+        let value = of(context, slot, who.mask)?;
+        Some((value.bits[lane] & part, value.origins[lane])).filter(|it| it.0 != 0)
+    };
+    let (given, compared) = (of(atomic.operands[0]), of(atomic.comparand));
+    if told.what.writes()
+        && let Some((bits, origin)) = given
+        && let Some(checking) = &mut context.at.checking
+    {
+        let bytes = (told.lanes.addresses[lane], told.lanes.bytes);
+        let given = (bits >> part.trailing_zeros(), origin);
+        let checker = &mut checking.checker;
+        checker.store_undefined(place, who, bytes, given, told.instruction);
+    }
+    let mut value = Value::default();
+    if let (Some((bits, _)), Some((known, origin))) = (there, compared)
+        && bits == known
+    {
+        value.set(lane, bits, origin);
+    }
+    let slots = access.data.iter().filter_map(|it| it.slot);
+    for slot in slots.chain([atomic.comparand]) {
+        set(context, slot, who.mask, &value);
+    }
+}
+
+/// What a swap that changes nothing compares is defined.
+pub(super) fn unchanged(context: &mut Context<'_>, access: &Access, atomic: &Atomic, mask: u32) {
+    let slots = access.data.iter().filter_map(|it| it.slot);
+    for slot in slots.chain([atomic.comparand]) {
+        define(context, slot, mask);
+    }
+}
+
+/// Reports undefined values by which lanes decide how a block of instructions ends.
+pub(super) fn at_end(context: &mut Context<'_>, then: &Then, mask: u32, instruction: u32) {
+    let mut decides = |slot, by| {
+        let value = of(context, slot, mask);
+        let value: Vec<_> = value.into_iter().map(|it| (0, it)).collect();
+        context.mask = mask;
+        report(context, &value, .., instruction, by);
+    };
+    match then {
+        Then::Branch { predicate, .. } => decides(*predicate, Use::Condition),
+        Then::Switch { index, .. } => decides(*index, Use::Condition),
+        Then::Barrier { barrier, .. } => {
+            decides(barrier.id, Use::Operand);
+            barrier
+                .threads
+                .into_iter()
+                .for_each(|it| decides(it, Use::Operand));
+        }
+        Then::Call { call, .. } => match call.callee {
+            Callee::Address(slot) => decides(slot, Use::Function),
+            Callee::Builtin(_) => {
+                let words = call.arguments.iter().flat_map(slots_of);
+                words.for_each(|it| decides(it, Use::Operand));
+            }
+            Callee::Function(_) => {}
+        },
+        Then::Jump(_) | Then::Return | Then::Exit | Then::Trap => {}
+    }
+}
+
+/// The driver's function has returned defined values.
+pub(super) fn returned(context: &mut Context<'_>, call: &Call, mask: u32) {
+    let words = call.returns.iter().flat_map(slots_of);
+    words.for_each(|slot| define(context, slot, mask));
+}
+
+/// Copies what is undefined of a parameter from one activation's registers to another's.
+pub(super) fn passed(
+    context: &mut Context<'_>,
+    (from, given): (*mut u8, Words),
+    (to, taken): (*mut u8, Words),
+    mask: u32,
+) {
+    if !context.at.tracks {
+        return;
+    }
+    let Some(checking) = &mut context.at.checking else {
+        return;
+    };
+    let registers = &mut checking.undefined;
+    for (given, taken) in slots_of(&given).zip(slots_of(&taken)) {
+        let (given, taken) = (id(from, given), id(to, taken));
+        match registers.of(given, mask) {
+            Some(value) => registers.set(taken, mask, &value),
+            None => registers.define(taken, mask),
+        }
+    }
+}
+
+/// The registers of an activation begin anew.
+pub(super) fn begun(context: &mut Context<'_>, registers: *mut u8) {
+    if let Some(checking) = &mut context.at.checking
+        && context.at.tracks
+    {
+        let all = &mut checking.undefined;
+        all.forget(registers.addr() as u64);
+        context.at.tracks = !all.is_empty();
+    }
+}
+
+fn slots_of(words: &Words) -> impl Iterator<Item = u32> + use<> {
+    let Words { slot, count } = *words;
+    (0..count).map(move |word| slot + word * Kind::Word.bytes())
+}
+
+/// The place of an access in a space.
+pub(super) fn place<'l>(context: &Context<'l>, space: Space, who: Accessors) -> Option<Place<'l>> {
+    Some(match space {
+        Space::Global => Place::Global(context.at.launch.memory),
+        Space::Shared => Place::Shared(context.at.owner.unwrap_or(who.block)),
+        // SAFETY: the warp's own, which has entered and whose frames stay where they are during an access.
+        Space::Local => Place::Local(unsafe { &*context.at.local.frames }),
+        Space::Parameters | Space::Generic | Space::Cluster => return None,
+    })
+}
+
+/// The undefined value of a slot of the running activation, where something of some lanes is.
+pub(super) fn of(context: &Context<'_>, slot: u32, mask: u32) -> Option<Value> {
+    let checking = context.at.checking.as_ref()?;
+    checking.undefined.of(id(context.registers, slot), mask)
+}
+
+/// Lanes of a slot have an undefined value.
+pub(super) fn set(context: &mut Context<'_>, slot: u32, mask: u32, value: &Value) {
+    let id = id(context.registers, slot);
+    if let Some(checking) = &mut context.at.checking {
+        checking.undefined.set(id, mask, value);
+    }
+}
+
+/// Lanes of a slot have a defined value.
+pub(super) fn define(context: &mut Context<'_>, slot: u32, mask: u32) {
+    let id = id(context.registers, slot);
+    if let Some(checking) = &mut context.at.checking {
+        checking.undefined.define(id, mask);
+    }
+}
+
+fn id(registers: *mut u8, slot: u32) -> RegisterId {
+    RegisterId {
+        registers: registers.addr() as u64,
+        slot,
+    }
+}
+
+/// Reports the first undefined lane of some sources, by their numbers.
+fn report(
+    context: &mut Context<'_>,
+    undefined: &[(usize, Value)],
+    sources: impl std::ops::RangeBounds<usize>,
+    instruction: u32,
+    by: Use,
+) {
+    let mut meant = undefined.iter().filter(|it| sources.contains(&it.0));
+    let Some((_, value)) = meant.next() else {
+        return;
+    };
+    let lanes = value.lanes() & context.mask;
+    let warp = context.at.warp;
+    let at = site(context.at.function_index(), instruction);
+    let Some(checking) = context.at.checking.as_mut().filter(|_| lanes != 0) else {
+        return;
+    };
+    let lane = lanes.trailing_zeros();
+    let who = Accessors {
+        block: checking.block(),
+        warp,
+        mask: 1 << lane,
+    };
+    let found = checking
+        .checker
+        .used(who, value.origins[lane as usize], at, by);
+    checked::found(context, instruction, found);
+}
+
+/// Executes an operation with each of its undefined sources at all zeros and all ones: the bits that differ are undefined.
+///
+/// # Safety
+/// As for [`step`].
+unsafe fn probed(
+    context: &mut Context<'_>,
+    op: &Op,
+    operands: &Operands,
+    undefined: &[(usize, Value)],
+) -> Option<Value> {
+    let &(result, kind) = operands.results.first()?;
+    let mut sources: Vec<(Slot, &Value, [u128; LANES])> = Vec::new();
+    // SAFETY: the slots are those of a verified program, of their kinds.
+    unsafe {
+        for (index, value) in undefined {
+            let slot = operands.sources[*index];
+            if sources.iter().all(|it| it.0 != slot) {
+                sources.push((slot, value, read(context, slot.0, slot.1)));
+            }
+        }
+        let before = read(context, result, kind);
+        let mut first = None;
+        let mut bits = [0; LANES];
+        for ones in 0..1u32 << sources.len() {
+            for (index, ((slot, kind), value, now)) in sources.iter().enumerate() {
+                let all = ones >> index & 1 == 1;
+                let given = std::array::from_fn(|lane| match all {
+                    true => now[lane] | value.bits[lane],
+                    false => now[lane] & !value.bits[lane],
+                });
+                write(context, *slot, *kind, &given);
+            }
+            (op.run)(context, op);
+            let got = read(context, result, kind);
+            let first = first.get_or_insert(got);
+            for lane in lanes_of(context.mask) {
+                bits[lane] |= got[lane] ^ first[lane];
+            }
+        }
+        write(context, result, kind, &before);
+        for ((slot, kind), _, now) in &sources {
+            write(context, *slot, *kind, now);
+        }
+        let origins = any(undefined).origins;
+        Some(Value { bits, origins }).filter(|it| it.lanes() != 0)
+    }
+}
+
+/// Shuffles the undefined bits and their origins as the operation shuffles values.
+///
+/// # Safety
+/// As for [`step`].
+unsafe fn shuffled(
+    context: &mut Context<'_>,
+    op: &Op,
+    operands: &Operands,
+    undefined: &[(usize, Value)],
+) -> Option<Value> {
+    let value = &undefined.iter().find(|it| it.0 == 0)?.1;
+    let (from, to) = (operands.sources[0].0, operands.results[0].0);
+    let p = operands.results.get(1).map_or(0, |it| it.0);
+    // SAFETY: the slots are those of a verified program, of their kinds.
+    unsafe {
+        let kept = [from, to].map(|slot| *context.slot::<u32>(slot));
+        let answers = context.predicate(p);
+        let mut through = |lanes: [u32; LANES]| {
+            *context.slot_mut(from) = lanes;
+            (op.run)(context, op);
+            let got = *context.slot::<u32>(to);
+            *context.slot_mut(to) = kept[1];
+            *context.slot_mut(from) = kept[0];
+            got
+        };
+        let bits = through(value.bits.map(|it| it as u32)).map(u128::from);
+        let origins = through(value.origins.map(OriginId::number)).map(OriginId::of);
+        context.set_predicate(p, answers);
+        Some(Value { bits, origins }).filter(|it| it.lanes() & context.mask != 0)
+    }
+}
+
+/// Whether lanes' values are equal: decided by defined bits that differ, and by two copies of one undefined value.
+///
+/// # Safety
+/// As for [`step`].
+unsafe fn compared(
+    context: &Context<'_>,
+    operands: &Operands,
+    undefined: &[(usize, Value)],
+) -> Option<Value> {
+    let [a, b] = [0, 1].map(|index| {
+        let value = undefined.iter().find(|it| it.0 == index);
+        value.map(|it| it.1).unwrap_or_default()
+    });
+    let [&(slot_a, kind_a), &(slot_b, kind_b)] =
+        [operands.sources.first()?, operands.sources.get(1)?];
+    // SAFETY: the slots are those of a verified program, of their kinds.
+    let (now_a, now_b) = unsafe { (read(context, slot_a, kind_a), read(context, slot_b, kind_b)) };
+    let mut value = any(undefined);
+    for lane in 0..LANES {
+        let unknown = a.bits[lane] | b.bits[lane];
+        let differ = now_a[lane] ^ now_b[lane];
+        let are_one = a.bits[lane] == b.bits[lane]
+            && a.origins[lane] == b.origins[lane]
+            && differ & unknown == 0;
+        let is_decided = differ & !unknown != 0 || are_one;
+        value.bits[lane] = u128::from(unknown != 0 && !is_decided);
+    }
+    Some(value).filter(|it| it.lanes() & context.mask != 0)
+}
+
+/// All undefined bits of the sources, each lane with the first one's origin.
+fn any(undefined: &[(usize, Value)]) -> Value {
+    let mut all = Value::default();
+    for (_, value) in undefined {
+        for lane in 0..LANES {
+            if all.bits[lane] == 0 {
+                all.origins[lane] = value.origins[lane];
+            }
+            all.bits[lane] |= value.bits[lane];
+        }
+    }
+    all
+}
+
+/// All bits of the lanes of which one is undefined.
+fn whole(value: &Value, kind: Kind) -> Value {
+    let bits = value.bits.map(|bits| match bits {
+        0 => 0,
+        _ => ones(kind.bits()),
+    });
+    Value { bits, ..*value }
+}
+
+/// The bits from the lowest undefined one on.
+fn carried(value: &Value, kind: Kind) -> Value {
+    let bits = value.bits.map(|bits| match bits {
+        0 => 0,
+        bits => !((bits & bits.wrapping_neg()) - 1) & ones(kind.bits()),
+    });
+    Value { bits, ..*value }
+}
+
+/// All bits of all lanes, where one of the running lanes has an undefined one.
+fn across(value: &Value, kind: Kind, mask: u32) -> Option<Value> {
+    let lane = lanes_of(value.lanes() & mask).next()?;
+    Some(Value {
+        bits: [ones(kind.bits()); LANES],
+        origins: [value.origins[lane]; LANES],
+    })
+}
+
+fn ones(bits: u32) -> u128 {
+    match bits {
+        0 => 0,
+        bits => u128::MAX >> (128 - bits.min(128)),
+    }
+}

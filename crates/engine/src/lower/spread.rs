@@ -1,0 +1,60 @@
+//! The rule of each instruction by which its result is undefined.
+
+use ptx::{Comparison, Half, Operation, Type};
+
+use crate::exec::spread::Spread;
+
+/// Returns the rule of an instruction's operations.
+pub(super) fn of(operation: &Operation) -> Spread {
+    use Operation as O;
+    match operation {
+        O::Mov(_)
+        | O::MovVector(_)
+        | O::Unpack(_)
+        | O::Not(_)
+        | O::Brev(_)
+        | O::Shl(_)
+        | O::Shr(_)
+        | O::Bfe(_)
+        | O::Szext(_)
+        | O::Cvta(_) => Spread::Bits(1),
+        O::And(_) | O::Or(_) | O::Xor(_) | O::Bfi(_) | O::Prmt(_) | O::Shf(_) | O::Pack(_) => {
+            Spread::Bits(2)
+        }
+        O::Lop3(it) if it.p.is_none() => Spread::Bits(3),
+        O::Selp(_) | O::Ld(_) | O::St(_) => Spread::Bits(3),
+        O::Cvt(it) if is_integer(it.from) && is_integer(it.to) && it.saturation.is_none() => {
+            Spread::Bits(1)
+        }
+        O::IntegerAdd(_) | O::IntegerSub(_) | O::IntegerNeg(_) => Spread::Carries,
+        O::IntegerMul(it) if it.half != Half::Hi => Spread::Carries,
+        O::IntegerMad(it) if it.half != Half::Hi => Spread::Carries,
+        O::IntegerDiv(_) | O::IntegerRem(_) => Spread::Divides,
+        O::Setp(it) if is_equality(it.comparison) && is_integer(it.ty) => Spread::Equality,
+        O::Shfl(_) => Spread::Shuffle,
+        O::Vote(_) | O::Match(_) | O::Redux(_) | O::Elect(_) | O::Movmatrix(_) => Spread::Across,
+        _ => Spread::Whole,
+    }
+}
+
+fn is_equality(comparison: Comparison) -> bool {
+    matches!(comparison, Comparison::Eq | Comparison::Ne)
+}
+
+fn is_integer(ty: Type) -> bool {
+    matches!(
+        ty,
+        Type::B8
+            | Type::B16
+            | Type::B32
+            | Type::B64
+            | Type::U8
+            | Type::U16
+            | Type::U32
+            | Type::U64
+            | Type::S8
+            | Type::S16
+            | Type::S32
+            | Type::S64
+    )
+}
