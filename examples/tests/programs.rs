@@ -47,7 +47,10 @@ fn main() {
     let trials = trials
         .chain(safe::trials())
         .chain(dictionary::trials())
-        .chain([Trial::test("fast_kernels::page", the_page_shows_the_kernels)])
+        .chain([Trial::test(
+            "fast_kernels::page",
+            the_page_shows_the_kernels,
+        )])
         .collect();
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }
