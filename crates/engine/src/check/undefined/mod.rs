@@ -239,6 +239,9 @@ impl Checker {
     fn global_at(&mut self, memory: &Memory, address: u64) -> Option<&mut Global> {
         let mut cached = Cached::default();
         memory.look_up(address, 1, &mut cached).ok()?;
+        if !self.undefined.is_known {
+            return;
+        }
         let known = self.shadows.get_mut(cached.id.slot as usize);
         known.filter(|it| it.id == cached.id)
     }
@@ -255,6 +258,9 @@ impl Checker {
     /// Bytes of a block's shared memory are written.
     #[inline]
     pub(super) fn define_shared(&mut self, owner: BlockId, all: impl Iterator<Item = (u64, u64)>) {
+        if !self.undefined.is_known {
+            return;
+        }
         let block = self.blocks.get_mut(owner.0 as usize);
         let block = block.and_then(Option::as_deref_mut);
         if let Some(block) = block.filter(|it| !it.undefined.is_empty()) {

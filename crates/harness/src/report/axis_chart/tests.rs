@@ -227,7 +227,11 @@ fn error_bars_are_in_the_frame_unless_they_would_flatten_the_marks() {
         )
     };
     let wild = AxisChart::new(rows(&noisy(98)), "block").expect("an axis");
-    let tops: Vec<f64> = wild.plots().iter().map(|(_, plot)| plot.y.range.1).collect();
+    let tops: Vec<f64> = wild
+        .plots()
+        .iter()
+        .map(|(_, plot)| plot.y.range.1)
+        .collect();
     assert!(
         tops.iter().all(|top| *top <= 2.0 * 1.15 * 100.0),
         "{tops:?}"
