@@ -239,9 +239,6 @@ impl Checker {
     fn global_at(&mut self, memory: &Memory, address: u64) -> Option<&mut Global> {
         let mut cached = Cached::default();
         memory.look_up(address, 1, &mut cached).ok()?;
-        if !self.undefined.is_known {
-            return;
-        }
         let known = self.shadows.get_mut(cached.id.slot as usize);
         known.filter(|it| it.id == cached.id)
     }
@@ -249,6 +246,9 @@ impl Checker {
     /// Bytes of an allocation are written.
     #[inline]
     pub(super) fn define(&mut self, cached: &Cached, all: impl Iterator<Item = (u64, u64)>) {
+        if !self.undefined.is_known {
+            return;
+        }
         let known = self.shadows.get_mut(cached.id.slot as usize);
         if let Some(known) = known.filter(|it| !it.undefined.is_empty()) {
             all.for_each(|(address, bytes)| known.undefined.define(address, bytes));
