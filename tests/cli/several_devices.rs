@@ -120,7 +120,7 @@ fn looks_do_not_race_with_the_steps_beside_them() {
     for exchange in EXCHANGES {
         let result = |devices: &[Device], name: &str| {
             let plan = PowerPlan {
-                max_steps: 12,
+                max_steps: 4,
                 check_every: 2,
                 tolerance: 1e-300,
                 ..plan(9, &folder.path().join(format!("{exchange}-{name}")))
