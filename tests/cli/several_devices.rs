@@ -106,8 +106,7 @@ fn iterations_have_the_same_bits(counts: &[u32]) {
 
 /// A look is inspected in a stream of its own, beside the next steps: the emulator's checks find it if nothing orders the two, or if the
 /// next look in its place overwrites what is still inspected.
-#[test]
-fn looks_do_not_race_with_the_steps_beside_them() {
+fn looks_do_not_race() {
     let folder = tempfile::tempdir().expect("a folder");
     let open = |number| {
         let emulation = Emulation {
@@ -391,6 +390,12 @@ fn a_norm_gives_up_a_device_that_sends_nothing() {
 
 mod slow {
     use super::*;
+
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn looks_do_not_race_with_the_steps_beside_them() {
+        looks_do_not_race();
+    }
 
     #[test]
     #[ignore = "slow: .ci/full runs it"]
