@@ -187,7 +187,7 @@ struct Block {
     shadow: Shadow,
     sets: Sets,
     local: Vec<Written>,
-    /// What is undefined of its shared memory, and of its threads' local memory, although it was written.
+    /// Undefined values that its shared memory, and its threads' local memory, was written with.
     undefined: UndefinedStored,
     undefined_local: UndefinedStored,
     copies: Copies,

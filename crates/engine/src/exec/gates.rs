@@ -196,7 +196,7 @@ impl Warp {
 }
 
 impl Warp {
-    /// What is undefined of the values that groups give each other.
+    /// The undefined bits of the values that groups give each other.
     fn given(&mut self, groups: &[Group], context: &mut Context<'_>) -> Option<Value> {
         if !context.at.tracks {
             return None;

@@ -232,7 +232,7 @@ pub(crate) struct Checking<'l> {
     pub(crate) has_told: bool,
     /// The offsets of the parameters through which nobody writes.
     pub(crate) fixed: Vec<u32>,
-    /// What is undefined of the warps' registers.
+    /// The undefined bits of the warps' registers.
     pub(crate) undefined: Registers,
     /// Of dynamic shared memory, by the numbers of the blocks that have declared some.
     pub(crate) parts: BTreeMap<u64, Parts>,

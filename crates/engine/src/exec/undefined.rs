@@ -1,7 +1,7 @@
 //! Operations of a warp in which something is undefined: each is executed, and what becomes undefined by it is told to the
 //! checker, which keeps it ([`check::undefined`](crate::check::undefined)).
 //!
-//! What bits of a result come from undefined bits is found by executing the operation with each undefined source at all zeros
+//! Which bits of a result come from undefined bits is found by executing the operation with each undefined source at all zeros
 //! and at all ones: no other description of an instruction is needed, for all that move, choose or combine bits.
 
 use std::slice;
@@ -88,7 +88,7 @@ pub(super) unsafe fn step(
     }
 }
 
-/// What is undefined of an operation's first result, before it is executed.
+/// Returns the undefined bits of an operation's first result, before it is executed.
 ///
 /// # Safety
 /// As for [`step`].
@@ -448,7 +448,7 @@ pub(super) fn swapped(
     }
 }
 
-/// What a swap that changes nothing compares is defined.
+/// Marks the operands of a swap that changes nothing as defined.
 pub(super) fn unchanged(context: &mut Context<'_>, access: &Access, atomic: &Atomic, mask: u32) {
     let slots = access.data.iter().filter_map(|it| it.slot);
     for slot in slots.chain([atomic.comparand]) {

@@ -57,7 +57,7 @@ pub(crate) enum Use {
     Condition,
     /// The address of a function that is called.
     Function,
-    /// What is divided by.
+    /// The divisor.
     Divisor,
     /// The operand of an atomic, or the value with which it compares.
     Atomic,
@@ -303,7 +303,7 @@ impl Checker {
         stored.map_or_else(Default::default, |(stored, at)| stored.get(at, bytes))
     }
 
-    /// What of the memory at an address is undefined although it was written, and how it calls the address.
+    /// Returns the undefined values that the memory at an address was written with, and the address by which they are kept.
     fn stored(
         &mut self,
         place: Place<'_>,

@@ -40,7 +40,7 @@ impl Registers {
         self.0.is_empty()
     }
 
-    /// What is undefined of a slot in some lanes, if anything is.
+    /// Returns the undefined bits of a slot in some lanes, if it has any.
     pub(crate) fn of(&self, id: RegisterId, mask: u32) -> Option<Value> {
         let value = **self.0.get(&id)?;
         (value.lanes() & mask != 0).then_some(value)

@@ -59,7 +59,7 @@ fn used(bug: &ValueBug) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is only moved is not found.
+/// A value that is only moved is not found.
 fn moved(bug: &ValueBug) -> Result<(), Failed> {
     let device = device()?;
     let in_order = run(&device, Schedule::InOrder, (bug.fixed)())?;
