@@ -325,7 +325,12 @@ fn a_process_with_little_memory_says_so_and_is_not_aborted() {
         .find(|kib| limited(*kib, "--version").status.success());
     let least = least.expect("with 4 GiB it starts");
     let mut said = Vec::new();
-    for more in [0, 8, 16, 32, 48, 64, 68, 80, 128, 1024] {
+    // Around 70 it depended on which thread allocated first.
+    for more in [0, 8, 16, 32, 48]
+        .into_iter()
+        .chain(60..80)
+        .chain([128, 1024])
+    {
         let output = limited(least + more * 1024, "norm --device cpu --n 1024 --rounds 1");
         let status = output.status.code();
         assert!(

@@ -47,6 +47,7 @@ mod links;
 mod list;
 mod manual;
 mod measure;
+mod memory;
 mod new;
 mod norm;
 mod occupancy;
@@ -78,7 +79,7 @@ use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
 use workload_commands::Program;
 
-use crate::driver::{Embedded, cores, free_host_memory};
+use crate::driver::Embedded;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -150,7 +151,7 @@ commands! {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    if let Err(none) = check_memory(OF_ARGUMENTS) {
+    if let Err(none) = memory::check_for_arguments() {
         return failure::status(Err(none));
     }
     match parsed::<Cli>(with_lists(env::args_os())) {
@@ -171,7 +172,7 @@ fn is_command(name: &str) -> bool {
 
 /// Makes sure that the command can run, and that a signal ends it.
 fn begin() -> Result<(), Failure> {
-    check_memory(of_a_command())?;
+    memory::check_for_command()?;
     interrupt::guard()
 }
 
@@ -222,30 +223,6 @@ fn explain(refused: &clap::Error) -> ExitCode {
         return ExitCode::from(refused.exit_code() as u8);
     }
     failure::status(Ok(()))
-}
-
-/// Bytes that reading the arguments takes.
-const OF_ARGUMENTS: u64 = 4 << 20;
-
-/// Bytes that every command takes.
-fn of_a_command() -> u64 {
-    const MIN: u64 = 64 << 20;
-    const STACK: u64 = 2 << 20;
-    MIN + STACK * cores() as u64
-}
-
-/// Fails where fewer bytes than these are free. A thread would not begin, or the allocator end the process, of which neither
-/// says why.
-fn check_memory(least: u64) -> Result<(), Failure> {
-    match free_host_memory() {
-        free if free < least => Err(Failure::Failed(format!(
-            "{} MiB of memory are free for this process, and {} MiB at least are needed: raise its limit, as \
-             `ulimit -v unlimited` does",
-            free >> 20,
-            least >> 20
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// The command line as it was typed, as far as it is text.
