@@ -8,12 +8,12 @@ use cuda_std::launch::{Entry, Home, SafeKernel, Signature};
 use cust::function::Function;
 use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use occupancy::ComputeCapability;
-use smallvec::SmallVec;
 
 use super::capture::Piece;
 use super::error::checked;
 use super::launch_attributes::Attributes;
 use super::launch_config::Blocks;
+use super::parameters::Parameters;
 use super::replay::{Emulated, EmulatedPtx, Replay};
 use super::{DriverError, Emulation, Stream, home, launch_attributes, reachable};
 
@@ -103,10 +103,10 @@ impl<S: Signature> Prepared<'_, S> {
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
         home::same(self.name(), stream.device.home, "the kernel", self.home)?;
-        let mut addresses = self.addresses(arguments)?;
-        // SAFETY: the caller's contract; the addresses are those of the arguments.
+        let mut parameters = self.parameters(arguments)?;
+        // SAFETY: the caller's contract; the parameters are those of the arguments.
         stream.traced(self.name(), 0, || unsafe {
-            self.put(stream, arguments, &mut addresses)
+            self.put(stream, arguments, &mut parameters)
         })
     }
 
@@ -197,12 +197,12 @@ impl<S: Signature> Prepared<'_, S> {
     }
 
     /// # Safety
-    /// As for [`Prepared::launch`]; `addresses` are [`Prepared::addresses`] of the arguments.
+    /// As for [`Prepared::launch`]; `parameters` are [`Prepared::parameters`] of the arguments.
     unsafe fn put(
         &self,
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
-        addresses: &mut [*mut c_void],
+        parameters: &mut Parameters,
     ) -> Result<(), DriverError> {
         // Of one device, both are a GPU's or neither is.
         let (Some(function), Some(raw)) = (&self.function, stream.enter()?) else {
@@ -211,7 +211,7 @@ impl<S: Signature> Prepared<'_, S> {
         };
         // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry of this
         // name, in order, or the caller vouches that a foreign one has; and for what they point to.
-        unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
+        unsafe { self.enqueue(function, raw, parameters.addresses().as_mut_ptr()) }?;
         match &mut *stream.captured.borrow_mut() {
             Some(captured) => captured.add_last_of(raw),
             None => Ok(()),
@@ -236,24 +236,18 @@ impl<S: Signature> Prepared<'_, S> {
         })
     }
 
-    /// The address of each parameter's value, good for as long as `arguments` is borrowed.
+    /// The parameters of a launch with these arguments.
     ///
     /// # Errors
     /// [`DriverError::OtherDevice`]: an argument is of another device.
-    fn addresses(
-        &self,
-        arguments: &S::Arguments<'_>,
-    ) -> Result<SmallVec<[*mut c_void; PARAMETERS]>, DriverError> {
-        let mut addresses = SmallVec::new();
+    fn parameters(&self, arguments: &S::Arguments<'_>) -> Result<Parameters, DriverError> {
         let mut are_own = true;
-        (self.entry.marshal())(arguments, &mut |address, home| {
-            are_own &= home.is_none_or(|home| home == self.home);
-            addresses.push(address.cast_mut());
-        });
+        let seen = |home: &'static Home| are_own &= home == self.home;
+        let parameters = Parameters::of(&self.entry, self.shape, arguments, seen);
         if !are_own {
             self.refuse_others(arguments)?;
         }
-        Ok(addresses)
+        Ok(parameters)
     }
 
     /// Refuses arguments that are views of another device's memory, unless this device reaches it.
@@ -329,7 +323,7 @@ impl<S: Signature> Prepared<'_, S> {
         use_node: impl FnOnce(&CUDA_KERNEL_NODE_PARAMS) -> Result<(), DriverError>,
     ) -> Result<(), DriverError> {
         let function = self.function.as_ref().expect("prepared for a GPU");
-        let mut addresses = self.addresses(arguments)?;
+        let mut parameters = self.parameters(arguments)?;
         let [grid_x, grid_y, grid_z] = self.shape.grid;
         let [block_x, block_y, block_z] = self.shape.block;
         use_node(&CUDA_KERNEL_NODE_PARAMS {
@@ -341,7 +335,7 @@ impl<S: Signature> Prepared<'_, S> {
             blockDimY: block_y,
             blockDimZ: block_z,
             sharedMemBytes: self.shape.dynamic_shared,
-            kernelParams: addresses.as_mut_ptr(),
+            kernelParams: parameters.addresses().as_mut_ptr(),
             extra: ptr::null_mut(),
         })
     }
@@ -357,7 +351,7 @@ impl<S: Signature> Prepared<'_, S> {
         &self,
         arguments: &S::Arguments<'_>,
     ) -> Result<Replay, DriverError> {
-        self.addresses(arguments)?;
+        self.parameters(arguments)?;
         // SAFETY: the caller's contract.
         Ok(unsafe { self.emulated().keep(arguments) })
     }
@@ -383,6 +377,3 @@ impl<S: Signature> Prepared<'_, S> {
         }
     }
 }
-
-/// Parameters of most kernels: more of them take an allocation per launch.
-const PARAMETERS: usize = 16;

@@ -118,6 +118,7 @@ mod launch_attributes;
 mod launch_config;
 mod origin;
 mod panics;
+mod parameters;
 mod peers;
 mod pinned;
 mod prepare;

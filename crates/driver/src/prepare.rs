@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuda_std::launch::{Entry, Parameter, Passing, Signature};
+use cuda_std::launch::{Entry, Signature};
 use cust::function::{Function, FunctionAttribute};
 use engine::limits::Limits;
 
@@ -272,15 +272,10 @@ fn check_parameters<S: Signature>(
     entry: &Entry<S>,
     kernel: &engine::Kernel,
 ) -> Result<(), DriverError> {
-    let of = |parameter: &Parameter| match parameter.passing {
-        Passing::Slice => vec![8, 8],
-        Passing::Shaped { dimensions } => vec![8; 1 + dimensions],
-        Passing::Pointer => vec![8],
-        Passing::Value { size } => vec![size as u64],
-    };
-    let signature: Vec<u64> = entry.parameters().iter().flat_map(of).collect();
-    // A value without bytes is no parameter.
-    let signature: Vec<u64> = signature.into_iter().filter(|&bytes| bytes > 0).collect();
+    let parameters = entry.parameters().iter();
+    let signature: Vec<u64> = parameters
+        .flat_map(|parameter| parameter.passing.parameter_bytes())
+        .collect();
     let ptx: Vec<u64> = kernel.parameter_bytes().collect();
     match signature == ptx {
         true => Ok(()),

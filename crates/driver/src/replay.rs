@@ -18,6 +18,7 @@ use super::emulator::Kernels;
 use super::foreign_text::printable_lines;
 use super::launch_config::Blocks;
 use super::panics::Recording;
+use super::parameters::Parameters;
 use super::record;
 use super::{DriverError, Emulation, resident_blocks};
 
@@ -128,8 +129,12 @@ impl<S: Signature> Emulated<S> {
         order: &Order,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
-        (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
+        let mut parameters = Parameters::of(&self.entry, self.shape, arguments, |_| {});
+        let addresses: SmallVec<[*const u8; 16]> = parameters
+            .addresses()
+            .iter()
+            .map(|address| address.cast_const().cast())
+            .collect();
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
         let views = (self.entry.memory())(arguments);
@@ -233,16 +238,14 @@ impl<S: Signature> Emulated<S> {
 fn fixed(parameters: &[Parameter], views: &[cuda_std::launch::Memory]) -> Vec<usize> {
     let (mut next, mut views, mut fixed) = (0, views.iter(), Vec::new());
     for parameter in parameters {
-        let (count, view) = match parameter.passing {
-            Passing::Slice => (2, views.next()),
-            Passing::Shaped { dimensions } => (1 + dimensions, views.next()),
-            Passing::Pointer => (1, views.next()),
-            Passing::Value { size } => (usize::from(size > 0), None),
+        let view = match parameter.passing {
+            Passing::Value { .. } => None,
+            _ => views.next(),
         };
         if view.is_some_and(|view| view.is_fixed) {
             fixed.push(next);
         }
-        next += count;
+        next += parameter.passing.parameter_bytes().count();
     }
     fixed
 }

@@ -85,6 +85,8 @@ impl Parameter {
 
     /// How the parameter lies in memory, as a constant for the kernel's digest.
     pub(crate) fn layout(&self) -> TokenStream {
+        /// Of PTX whose outputs take a length that says what the grid is.
+        const SAYS_THE_GRID: u64 = 1;
         let ty = match &self.passing {
             Passing::Value => &self.ty,
             Passing::Slice(element)
@@ -95,7 +97,17 @@ impl Parameter {
             | Passing::Reference(element) => element,
         };
         let ty = with_elided(ty);
-        quote! { ::cuda_std::parameter::Layout::<#ty>::DIGEST }
+        let layout = quote! { ::cuda_std::parameter::Layout::<#ty>::DIGEST };
+        match self.says_the_grid() {
+            true => quote! { ::cuda_std::parameter::digest(&[#SAYS_THE_GRID, #layout]) },
+            false => layout,
+        }
+    }
+
+    /// Whether the length that the kernel gets is that of `output_length`.
+    fn says_the_grid(&self) -> bool {
+        let is_workspace = last_segment(&self.ty).is_some_and(|last| last.ident == WORKSPACE);
+        matches!(self.passing, Passing::Output(_)) && !is_workspace
     }
 
     /// Returns the check of what a safe kernel asks of a value's type besides.
@@ -312,7 +324,10 @@ impl Parameter {
             Passing::Slice(_) => quote! { #argument.as_slice() },
             Passing::Output(_) => {
                 let output = output_path(&self.ty);
-                quote! { #output::from_raw(#argument.as_ptr(), #argument.len()) }
+                // No memory has more elements, and of those without bytes the others are nobody's.
+                quote! {
+                    #output::from_raw(#argument.as_ptr(), ::core::cmp::Ord::min(#argument.len(), 1 << 61))
+                }
             }
             Passing::Shaped(..) => {
                 let output = output_path(&self.ty);
@@ -329,6 +344,7 @@ impl Parameter {
         let ty = with_elided(&self.ty);
         let text = type_text(&self.ty);
         let passing = match &self.passing {
+            Passing::Output(_) if self.says_the_grid() => quote! { Output },
             Passing::Slice(_) | Passing::Output(_) => quote! { Slice },
             Passing::Shaped(_, dimensions) => quote! { Shaped { dimensions: #dimensions } },
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => quote! { Pointer },

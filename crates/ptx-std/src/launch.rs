@@ -20,7 +20,8 @@
 //! assert_eq!(scale::NAME, "scale");
 //! let a = Parameter { name: "a", ty: "f32", passing: Passing::Value { size: 4 } };
 //! assert_eq!(scale::PARAMETERS[2], a);
-//! assert_eq!(scale::PARAMETERS[1].passing, Passing::Slice);
+//! assert_eq!(scale::PARAMETERS[0].passing, Passing::Slice);
+//! assert_eq!(scale::PARAMETERS[1].passing, Passing::Output);
 //! assert_eq!(scale::BOUNDS, Bounds { max_threads: Some(256), min_blocks: Some(4), block: None });
 //! assert_eq!(scale::entry().digest(), Some(scale::DIGEST));
 //!
@@ -48,6 +49,7 @@ use core::marker::PhantomData;
 use std::string::String;
 use std::vec::Vec;
 
+pub use crate::output::output_length;
 pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
 pub use shaped::{ShapeError, ShapedMut};
 pub use untyped::{Argument, Untyped};
@@ -450,6 +452,8 @@ pub type MemoryList = Vec<Memory>;
 pub enum Passing {
     /// Two PTX parameters: pointer, then length in elements.
     Slice,
+    /// As [`Passing::Slice`], with a length that may say what the grid is: see [`output_length`].
+    Output,
     /// A pointer, then the extents: a PTX parameter each.
     Shaped {
         /// How many extents.
@@ -462,6 +466,28 @@ pub enum Passing {
         /// Its size in bytes.
         size: usize,
     },
+}
+
+impl Passing {
+    /// The sizes in bytes of its PTX parameters. A value without bytes has none.
+    ///
+    /// ```
+    /// use cuda_std::launch::Passing;
+    ///
+    /// let of = |passing: Passing| passing.parameter_bytes().collect::<Vec<_>>();
+    /// assert_eq!(of(Passing::Slice), [8, 8]);
+    /// assert_eq!(of(Passing::Shaped { dimensions: 2 }), [8, 8, 8]);
+    /// assert_eq!(of(Passing::Value { size: 0 }), []);
+    /// ```
+    pub fn parameter_bytes(self) -> impl Iterator<Item = u64> {
+        let (count, bytes) = match self {
+            Passing::Slice | Passing::Output => (2, 8),
+            Passing::Shaped { dimensions } => (1 + dimensions, 8),
+            Passing::Pointer => (1, 8),
+            Passing::Value { size } => (usize::from(size > 0), size as u64),
+        };
+        core::iter::repeat_n(bytes, count)
+    }
 }
 
 macro_rules! views {

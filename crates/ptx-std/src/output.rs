@@ -3,10 +3,14 @@
 //! Which elements are a thread's is part of the parameter's type, and the extents are the launch's, so all threads of a
 //! grid divide the output alike.
 
+mod length;
 mod plane;
 mod rows;
 mod volume;
 
+pub(crate) use length::Length;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use length::output_length;
 pub use plane::{Output2, Tile};
 pub use rows::{BlockOutput, Row, RowOutput, WarpOutput};
 pub use volume::Output3;
@@ -65,7 +69,7 @@ use crate::own;
 /// ```
 pub struct Output<'a, T> {
     pointer: *mut T,
-    len: usize,
+    len: Length,
     elements: PhantomData<&'a mut [T]>,
 }
 
@@ -73,8 +77,9 @@ impl<T> Output<'_, T> {
     /// Makes the output of the launch's argument, for `#[kernel]`.
     ///
     /// # Safety
-    /// `len` elements at `pointer`, which is not null, are initialised, stay alive, and are reached by
-    /// this launch's threads only through such an output, and by each thread through one.
+    /// `len` is what `output_length` gives for this launch, or a plain length below 2^62. So many elements at `pointer`,
+    /// which is not null, are initialised, stay alive, and are reached by this launch's threads only through such
+    /// an output, and by each thread through one.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_raw(pointer: *mut T, len: usize) -> Self {
@@ -83,21 +88,21 @@ impl<T> Output<'_, T> {
         unsafe { core::hint::assert_unchecked(!pointer.is_null()) };
         Output {
             pointer,
-            len,
+            len: Length(len),
             elements: PhantomData,
         }
     }
 
-    /// How many elements all threads have together.
+    /// How many elements all threads have together; of elements without bytes at most 2^61.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.len
+        self.len.elements()
     }
 
     /// Whether there are no elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// The first element of this thread, if it has one: the only one, where the grid has a thread
@@ -111,7 +116,7 @@ impl<T> Output<'_, T> {
     #[inline(always)]
     pub fn own(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let pointer = self.pointer;
-        own::indices(self.reach(), usize::MAX).map(move |index| {
+        own::indices(self.len, usize::MAX).map(move |index| {
             // SAFETY: index < len, and comes to this thread alone and once; the iterator borrows
             // the output.
             (index, unsafe { &mut *pointer.add(index) })
@@ -127,20 +132,9 @@ impl<T> Output<'_, T> {
     ) -> impl Iterator<Item = (&'s U, &'s mut T)> {
         let pointer = self.pointer;
         let input_pointer = input.as_ptr();
-        own::indices(self.reach(), input.len()).map(move |index| {
+        own::indices(self.len, input.len()).map(move |index| {
             // SAFETY: as in `own`; and index < input.len().
             unsafe { (&*input_pointer.add(index), &mut *pointer.add(index)) }
         })
-    }
-
-    /// How many elements are handed out: all, as no memory has more than 2^61. Of elements without bytes
-    /// there may be more, and those beyond are nobody's.
-    #[inline(always)]
-    fn reach(&self) -> usize {
-        if size_of::<T>() == 0 {
-            self.len.min(1 << 61)
-        } else {
-            self.len
-        }
     }
 }

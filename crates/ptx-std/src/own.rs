@@ -2,29 +2,41 @@
 //! of all of them.
 //!
 //! A kernel that does little to each element takes as long as the instructions around it, so what nearly
-//! every launch needs comes first and is short: a grid of one dimension with a thread for each element.
-//! All else is behind a branch that all threads take alike.
+//! every launch needs comes first and is short: a grid of one dimension with a thread for each element, of which
+//! the launch says so in the output's length. All else is behind branches that all threads take alike.
 
 use crate::arch::{self, opaque};
+use crate::output::Length;
 use crate::thread::{
     block_dim_x, block_dim_y, block_dim_z, block_idx_x, block_idx_y, block_idx_z, grid_dim_x,
-    grid_dim_y, grid_dim_z, thread_idx_x, thread_idx_y, thread_idx_z,
+    grid_dim_y, grid_dim_z, index_1d, thread_idx_x, thread_idx_y, thread_idx_z,
 };
 
 /// More than any memory has elements, in two factors.
 const BEYOND: [u32; 2] = [u32::MAX, 1 << 30];
 
-/// The thread's own indices below `len`, which is at most 2^61, and below `other`.
+/// The thread's own indices below `len` and below `other`.
 #[inline(always)]
-pub(crate) fn indices(len: usize, other: usize) -> impl Iterator<Item = usize> {
-    let (mut next, [a, b]) = place();
+pub(crate) fn indices(len: Length, other: usize) -> impl Iterator<Item = usize> {
+    let limit = len.elements().min(other);
+    // Asked for in front of the branch, because these take longest to come.
+    let mut next = arch::not_before(index_1d()) as usize;
+    let mut step = [grid_dim_x(), block_dim_x()];
+    if !len.is_line() {
+        core::hint::cold_path();
+        (next, step) = place();
+    }
+    let mut is_first = true;
     core::iter::from_fn(move || {
-        let index = next;
-        if index >= len || index >= other {
-            return None;
+        if !is_first {
+            if len.is_single() {
+                return None;
+            }
+            let [a, b] = step;
+            next = arch::multiply_add_wide(a, b, next);
         }
-        next = arch::multiply_add_wide(a, b, index);
-        Some(index)
+        is_first = false;
+        (next < limit).then_some(next)
     })
 }
 

@@ -169,7 +169,7 @@ fn types_that_come_through_a_macro_are_passed_like_any() {
     );
     assert_eq!(
         passing(from_macro_with_output::PARAMETERS),
-        [Passing::Pointer, Passing::Slice, Passing::Slice, value]
+        [Passing::Pointer, Passing::Output, Passing::Slice, value]
     );
     assert_eq!(from_macro::PARAMETERS[0].ty, "&[f32]");
     assert_eq!(from_macro_with_output::PARAMETERS[1].ty, "Output<f32>");

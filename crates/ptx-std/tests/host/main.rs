@@ -10,4 +10,5 @@ mod foreign;
 mod intrinsics;
 mod kernel;
 mod mathematics;
+mod output;
 mod packed;
