@@ -11,12 +11,12 @@ use super::failure::Failure;
 use crate::driver::{cores, free_host_memory};
 
 /// Fails where there is too little memory to read the arguments.
-pub fn check_for_arguments() -> Result<(), Failure> {
+pub(super) fn check_for_arguments() -> Result<(), Failure> {
     check(4 << 20)
 }
 
 /// Fails where there is too little memory for the smallest command.
-pub fn check_for_command() -> Result<(), Failure> {
+pub(super) fn check_for_command() -> Result<(), Failure> {
     const MIN: u64 = 64 << 20;
     const STACK: u64 = 2 << 20;
     reserve_nothing();
