@@ -28,10 +28,13 @@ impl Parameters {
         let length = |place: usize| {
             // SAFETY: the description says that the parameter in this place is a length, and `marshal` has given the
             // address of one that is borrowed.
-            let len = unsafe { *addresses[place].cast::<usize>() };
-            (place, output_length(len, shape.grid, shape.block))
+            (place, unsafe { *addresses[place].cast::<usize>() })
         };
-        let lengths = output_lengths(entry).map(length).collect();
+        let mut lengths: SmallVec<[_; OUTPUTS]> = output_lengths(entry).map(length).collect();
+        let longest = lengths.iter().map(|(_, len)| *len).max().unwrap_or(0);
+        for (_, len) in &mut lengths {
+            *len = output_length(*len, longest, shape.grid, shape.block);
+        }
         Parameters { addresses, lengths }
     }
 

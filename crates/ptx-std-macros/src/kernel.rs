@@ -132,7 +132,9 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let generics = lifetimes::of_entry(&sig.generics);
     let (lifetimes, _, clauses) = generics.split_for_impl();
     let inputs = parameters.iter().map(Parameter::device_parameters);
+    let own = Parameter::own(parameters);
     let bindings = parameters.iter().map(Parameter::device_binding);
+    let bindings = own.into_iter().chain(bindings);
     quote! {
         #(#attrs)*
         #[cfg(target_arch = "nvptx64")]

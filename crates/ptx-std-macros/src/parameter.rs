@@ -104,6 +104,17 @@ impl Parameter {
         }
     }
 
+    /// What all outputs of the PTX entry share, made of the first one's length, if there is one that says what the grid is.
+    pub(crate) fn own(parameters: &[Parameter]) -> Option<TokenStream> {
+        let mut saying = parameters.iter().filter(|it| it.says_the_grid());
+        let (own, length) = (own_name(), saying.next()?.length_name());
+        let of = match saying.next() {
+            None => quote! { of },
+            Some(_) => quote! { of_several },
+        };
+        Some(quote! { let #own = ::cuda_std::parameter::Own::#of(#length); })
+    }
+
     /// Whether the length that the kernel gets is that of `output_length`.
     fn says_the_grid(&self) -> bool {
         let is_workspace = last_segment(&self.ty).is_some_and(|last| last.ident == WORKSPACE);
@@ -188,7 +199,7 @@ impl Parameter {
         }
     }
 
-    /// Rebuilds the author's parameter inside the PTX entry.
+    /// Rebuilds the author's parameter inside the PTX entry, which begins with [`Parameter::own`] of one of them.
     pub(crate) fn device_binding(&self) -> TokenStream {
         let Parameter { name, pattern, .. } = self;
         let length = self.length_name();
@@ -212,7 +223,11 @@ impl Parameter {
             Passing::Output(element) => {
                 let pointer = pointer(element);
                 let output = output_path(&self.ty);
-                quote! { #output::from_raw(#pointer, #length) }
+                let own = own_name();
+                match self.says_the_grid() {
+                    true => quote! { #output::one_of(#pointer, #length, #own) },
+                    false => quote! { #output::from_raw(#pointer, #length) },
+                }
             }
             Passing::Shaped(element, dimensions) => {
                 let (pointer, output) = (pointer(element), output_path(&self.ty));
@@ -499,6 +514,11 @@ fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {
         lifetime.span(),
         "a launch lends its buffers for as long as it runs: leave out `'static`",
     ))
+}
+
+/// The name of what all outputs share, which the author's own names cannot meet.
+fn own_name() -> Ident {
+    format_ident!("own", span = Span::mixed_site())
 }
 
 /// The name of a parameter: the author's, or a number where there is a pattern.

@@ -17,7 +17,7 @@ pub use volume::Output3;
 
 use core::marker::PhantomData;
 
-use crate::own;
+use crate::own::Own;
 
 /// A kernel's parameter for elements that it writes: pointer and length, like a slice, of which
 /// each thread reaches its own elements and no others.
@@ -69,12 +69,13 @@ use crate::own;
 /// ```
 pub struct Output<'a, T> {
     pointer: *mut T,
-    len: Length,
+    len: usize,
+    own: Own,
     elements: PhantomData<&'a mut [T]>,
 }
 
 impl<T> Output<'_, T> {
-    /// Makes the output of the launch's argument, for `#[kernel]`.
+    /// Makes the only output of a launch, of its argument, for `#[kernel]`.
     ///
     /// # Safety
     /// `len` is what `output_length` gives for this launch, or a plain length below 2^62. So many elements at `pointer`,
@@ -83,12 +84,24 @@ impl<T> Output<'_, T> {
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_raw(pointer: *mut T, len: usize) -> Self {
+        // SAFETY: by this function's own terms.
+        unsafe { Output::one_of(pointer, len, Own::of(len)) }
+    }
+
+    /// Makes one of a launch's outputs. All have the same `own`, so that a thread asks once what its grid is.
+    ///
+    /// # Safety
+    /// As of [`Output::from_raw`]; `own` is of a length of this launch.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn one_of(pointer: *mut T, len: usize, own: Own) -> Self {
         // SAFETY: by this function's own terms. LLVM would ask it of each element that comes in an
         // `Option`, where null is `None`.
         unsafe { core::hint::assert_unchecked(!pointer.is_null()) };
         Output {
             pointer,
-            len: Length(len),
+            len: Length(len).elements(),
+            own,
             elements: PhantomData,
         }
     }
@@ -96,13 +109,13 @@ impl<T> Output<'_, T> {
     /// How many elements all threads have together; of elements without bytes at most 2^61.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.len.elements()
+        self.len
     }
 
     /// Whether there are no elements.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 
     /// The first element of this thread, if it has one: the only one, where the grid has a thread
@@ -116,7 +129,7 @@ impl<T> Output<'_, T> {
     #[inline(always)]
     pub fn own(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let pointer = self.pointer;
-        own::indices(self.len, usize::MAX).map(move |index| {
+        self.own.indices(self.len).map(move |index| {
             // SAFETY: index < len, and comes to this thread alone and once; the iterator borrows
             // the output.
             (index, unsafe { &mut *pointer.add(index) })
@@ -132,7 +145,8 @@ impl<T> Output<'_, T> {
     ) -> impl Iterator<Item = (&'s U, &'s mut T)> {
         let pointer = self.pointer;
         let input_pointer = input.as_ptr();
-        own::indices(self.len, input.len()).map(move |index| {
+        let len = self.len.min(input.len());
+        self.own.indices(len).map(move |index| {
             // SAFETY: as in `own`; and index < input.len().
             unsafe { (&*input_pointer.add(index), &mut *pointer.add(index)) }
         })

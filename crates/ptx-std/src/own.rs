@@ -15,29 +15,67 @@ use crate::thread::{
 /// More than any memory has elements, in two factors.
 const BEYOND: [u32; 2] = [u32::MAX, 1 << 30];
 
-/// The thread's own indices below `len` and below `other`.
-#[inline(always)]
-pub(crate) fn indices(len: Length, other: usize) -> impl Iterator<Item = usize> {
-    let limit = len.elements().min(other);
-    // Asked for in front of the branch, because these take longest to come.
-    let mut next = arch::not_before(index_1d()) as usize;
-    let mut step = [grid_dim_x(), block_dim_x()];
-    if !len.is_line() {
-        core::hint::cold_path();
-        (next, step) = place();
-    }
-    let mut is_first = true;
-    core::iter::from_fn(move || {
-        if !is_first {
-            if len.is_single() {
-                return None;
-            }
-            let [a, b] = step;
-            next = arch::multiply_add_wide(a, b, next);
+/// Which elements of its outputs are a thread's own.
+#[derive(Clone, Copy)]
+pub struct Own {
+    first: usize,
+    /// The threads of the grid, in two factors, see [`place`].
+    step: [u32; 2],
+    /// Whether a thread may be known to have no second element.
+    may_have_one: bool,
+    has_one: bool,
+}
+
+impl Own {
+    /// Those of a launch that passes `length` for its only output.
+    #[inline(always)]
+    pub fn of(length: usize) -> Self {
+        Own {
+            may_have_one: true,
+            has_one: Length(length).is_single(),
+            ..Own::of_several(length)
         }
-        is_first = false;
-        (next < limit).then_some(next)
-    })
+    }
+
+    /// Those of a launch that passes `length` for one of its outputs. LLVM writes the body of a loop twice where the first
+    /// element may be the only one, and for bodies with several outputs that costs more registers than the search
+    /// for a second element takes time.
+    #[inline(always)]
+    pub fn of_several(length: usize) -> Self {
+        let mut own = Own {
+            first: index_1d() as usize,
+            step: [grid_dim_x(), block_dim_x()],
+            may_have_one: false,
+            has_one: false,
+        };
+        if !Length(length).is_line() {
+            core::hint::cold_path();
+            (own.first, own.step) = place();
+        }
+        own
+    }
+
+    /// The thread's own indices below `len`, which is at most 2^61.
+    #[inline(always)]
+    pub(crate) fn indices(self, len: usize) -> impl Iterator<Item = usize> {
+        let (mut next, [a, b]) = (self.first, self.step);
+        let mut is_first = true;
+        core::iter::from_fn(move || {
+            if !self.may_have_one {
+                let index = next;
+                next = arch::multiply_add_wide(a, b, index);
+                return (index < len).then_some(index);
+            }
+            if !is_first {
+                if self.has_one {
+                    return None;
+                }
+                next = arch::multiply_add_wide(a, b, next);
+            }
+            is_first = false;
+            (next < len).then_some(next)
+        })
+    }
 }
 
 /// The index of the thread in its grid, and how many threads that has, in two factors: so they take no

@@ -10,6 +10,9 @@ use bytemuck::NoUninit;
 use half::{bf16, f16};
 pub use ptx_std_macros::SafeValue;
 
+#[doc(hidden)]
+pub use crate::own::Own;
+
 /// A value that a kernel which is a safe function takes by value: plain data, which two compilers lay out
 /// alike, without references to the host's memory.
 ///

@@ -46,7 +46,7 @@ fn a_length_that_says_what_the_grid_is_leaves_each_element_to_its_thread() {
         };
         for len in [0, 1, 127, 128, 129, 1000] {
             let expected: Vec<usize> = (0..len).map(|index| 1 + index % 128).collect();
-            let saying = output_length(len, grid, block);
+            let saying = output_length(len, len, grid, block);
             assert_eq!(owners(shape, len, len), expected, "{grid:?} {block:?}");
             assert_eq!(owners(shape, len, saying), expected, "{saying:#x}");
         }
@@ -55,6 +55,6 @@ fn a_length_that_says_what_the_grid_is_leaves_each_element_to_its_thread() {
 
 #[test]
 fn of_elements_without_bytes_there_are_as_many_as_memory_could_have() {
-    let said = output_length(usize::MAX, [1, 1, 1], [32, 1, 1]);
+    let said = output_length(usize::MAX, usize::MAX, [1, 1, 1], [32, 1, 1]);
     assert_eq!(said, 1 << 61 | 1 << 62);
 }
