@@ -24,7 +24,7 @@ mod value;
 /// | parameter | PTX parameters | launch argument |
 /// |---|---|---|
 /// | `&[T]` | pointer, length in elements (u64) | `Slice<'_, T>` |
-/// | `Output<T>` | pointer, length in elements (u64) | `SliceMut<'_, T>` |
+/// | `Output<T>` | pointer, length in elements (u64, as it is or by `launch::output_length`) | `SliceMut<'_, T>` |
 /// | `Output2<T>`, `Output3<T>`, `WarpOutput<T>`, `BlockOutput<T>` | pointer, each extent (u64) | `ShapedMut<'_, T, D>` |
 /// | `Workspace` | pointer, length in words (u64) | `SliceMut<'_, u32>` |
 /// | `&T` | pointer | `Slice<'_, T>`, of which it is the first |
