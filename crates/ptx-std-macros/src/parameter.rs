@@ -104,7 +104,7 @@ impl Parameter {
         }
     }
 
-    /// What all outputs of the PTX entry share, made of the first one's length, if there is one that says what the grid is.
+    /// Makes what all outputs of the PTX entry share, of the first one's length, if there is one that says what the grid is.
     pub(crate) fn own(parameters: &[Parameter]) -> Option<TokenStream> {
         let mut saying = parameters.iter().filter(|it| it.says_the_grid());
         let (own, length) = (own_name(), saying.next()?.length_name());
@@ -516,7 +516,7 @@ fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {
     ))
 }
 
-/// The name of what all outputs share, which the author's own names cannot meet.
+/// The name of [`Parameter::own`]'s variable, which the author's own names cannot meet.
 fn own_name() -> Ident {
     format_ident!("own", span = Span::mixed_site())
 }

@@ -40,7 +40,7 @@ pub fn output_length(len: usize, longest: usize, grid: [u32; 3], block: [u32; 3]
     }
 }
 
-/// What a launch says in an output's length.
+/// An output's length as a launch passes it.
 #[derive(Clone, Copy)]
 pub(crate) struct Length(pub(crate) usize);
 

@@ -1,4 +1,4 @@
-//! What a launch says of its grid in an output's length.
+//! Lengths of outputs that say what the grid is.
 
 use std::cell::UnsafeCell;
 
