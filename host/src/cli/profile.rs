@@ -14,7 +14,7 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
 use super::workload_commands::Program;
-use super::{Failure, driver_failure, limits, roofs, row_format, streams};
+use super::{Failure, driver_failure, limits, profile_program, roofs, row_format, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
@@ -50,6 +50,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     limits: limits::Arguments,
+
+    #[command(flatten)]
+    of_program: profile_program::Arguments,
 }
 
 /// What is shown of the counts.
@@ -93,6 +96,12 @@ struct Row<'p> {
 }
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
+    if arguments.of_program.is_given() {
+        return arguments.of_program.around(|folder| {
+            println!("{}", folder.display());
+            Ok(())
+        });
+    }
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {

@@ -7,6 +7,9 @@
 //! Callers are the frames of the Python interpreter where the thread is one of its, and machine code's where not.
 //! No symbol is looked up in the process: `recording::Module` says where addresses are from.
 
+mod calls;
+mod gate;
+mod names;
 mod native;
 mod python;
 mod stacks;
@@ -23,6 +26,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use recording::{End, Log, Process, Record, Text};
 
+pub use crate::gate::BY_PROFILER;
+use crate::gate::Gate;
 use crate::stacks::Stacks;
 
 /// The environment variable that names the folder; without it nothing is recorded.
@@ -36,9 +41,12 @@ pub const DEFAULT_LIMIT: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Recorder {
     log: Log,
+    /// The moment in nanoseconds, on the clock of all records.
+    clock: fn() -> u64,
+    gate: Gate,
     texts: Mutex<HashMap<Box<str>, u32>>,
     stacks: Stacks,
-    /// Nanoseconds, as [`Recorder::took`] adds them up.
+    /// Nanoseconds that recording has taken in the program's threads.
     cost: AtomicU64,
     /// The process that this was made in: a child of `fork` has its memory, and must not write.
     process: AtomicU32,
@@ -51,8 +59,8 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 impl Recorder {
-    /// Makes this process's file in the folder. `now` is the moment on the clock of all later records; `source` says what
-    /// records.
+    /// Makes this process's file in the folder. `clock` gives the moment in nanoseconds, on the clock of all records;
+    /// `source` says what records.
     ///
     /// # Errors
     /// The file system refuses, or the limit that the environment names is no number.
@@ -60,11 +68,13 @@ impl Recorder {
         folder: &Path,
         source: &str,
         is_emulated: bool,
-        now: u64,
+        clock: fn() -> u64,
     ) -> io::Result<Recorder> {
         let id = std::process::id();
         let recorder = Recorder {
             log: new_file(folder, id, limit()?)?,
+            clock,
+            gate: Gate::from_environment(),
             texts: Mutex::default(),
             stacks: Stacks::default(),
             cost: AtomicU64::new(0),
@@ -75,7 +85,7 @@ impl Recorder {
             id,
             parent: parent_id(),
             command: command_line(),
-            time: now,
+            time: clock(),
             unix_time: since_1970.map_or(0, |it| it.as_nanos() as u64),
             source: source.to_owned(),
             is_emulated,
@@ -106,19 +116,14 @@ impl Recorder {
     }
 
     /// The number of the callers of this function; 0 where none can be found.
-    pub fn callers(&self) -> u32 {
+    fn callers(&self) -> u32 {
         self.stacks.current(|record| self.write(record))
     }
 
-    /// Adds to what recording costs the threads of the program.
-    pub fn took(&self, nanoseconds: u64) {
-        self.cost.fetch_add(nanoseconds, Ordering::Relaxed);
-    }
-
     /// Ends the recording: `lost` records of devices are missing. Records may follow all the same, of threads that go on.
-    pub fn end(&self, now: u64, lost: u64) {
+    pub fn end(&self, lost: u64) {
         self.write(&Record::End(End {
-            time: now,
+            time: (self.clock)(),
             lost,
             cost: self.cost.load(Ordering::Relaxed),
         }));
@@ -188,16 +193,15 @@ mod tests {
     #[test]
     fn texts_and_callers_are_written_once_and_files_are_never_shared() {
         let folder = tempfile::tempdir().expect("a folder");
-        let recorder = Recorder::create(folder.path(), "a test", false, 7).expect("a file");
+        let recorder = Recorder::create(folder.path(), "a test", false, || 7).expect("a file");
         assert_eq!(["a", "b", "a"].map(|text| recorder.text(text)), [1, 2, 1]);
         let stacks: Vec<u32> = (0..3).map(|_| caller(&recorder)).collect();
         assert!(
             stacks[0] > 0 && stacks.iter().all(|it| it == &stacks[0]),
             "{stacks:?}"
         );
-        recorder.took(5);
-        recorder.end(9, 1);
-        let other = Recorder::create(folder.path(), "another", false, 7).expect("a file");
+        recorder.end(1);
+        let other = Recorder::create(folder.path(), "another", false, || 7).expect("a file");
         drop(other);
 
         let id = std::process::id();
@@ -250,9 +254,9 @@ mod tests {
         let path = &module.expect("the address has a file").path;
         assert_eq!(Path::new(path), env::current_exe().expect("a program"));
         let end = End {
-            time: 9,
+            time: 7,
             lost: 1,
-            cost: 5,
+            cost: 0,
         };
         assert_eq!(records.last(), Some(&Record::End(end)));
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The environment variable that is set where only the profiler's range is recorded.
-pub(crate) const BY_PROFILER: &str = "RIDGEPOINT_RECORDING_BY_PROFILER";
+pub const BY_PROFILER: &str = "RIDGEPOINT_RECORDING_BY_PROFILER";
 
 /// Says what is recorded. Work of a device is what its call is, and may end long after the range.
 #[derive(Debug)]
