@@ -56,6 +56,7 @@ mod output;
 mod pipeline;
 mod power;
 mod profile;
+mod profile_program;
 mod ranked;
 mod roofline;
 mod roofs;

@@ -10,6 +10,7 @@ use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::launch_options::{Described, failure};
 use super::option_values::whole;
+use super::profile_program::Outputs;
 use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
@@ -41,6 +42,10 @@ shortest that the roofs of the GPU allow. Nothing is measured.";
 pub(super) struct Arguments {
     #[command(flatten)]
     shown: Shown,
+
+    /// Show a program that was recorded into this folder
+    #[arg(long, value_name = "FOLDER")]
+    recording: Option<PathBuf>,
 
     #[command(flatten)]
     described: Described,
@@ -93,6 +98,14 @@ struct Row<'p> {
 }
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.recording {
+        let shown = &arguments.shown;
+        let outputs = Outputs {
+            json: &shown.json,
+            printed: &shown.printed,
+        };
+        return outputs.open()?.show(folder);
+    }
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {
