@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{Process, Program};
+use super::story::Story;
 use super::tables::{self, Row, WaitRow};
 use super::wait::{Wait, waits};
 
@@ -15,6 +16,8 @@ pub struct Analysis {
     pub is_emulated: bool,
     /// The processes.
     pub processes: Vec<ProcessFacts>,
+    /// How busy the devices were, why they were idle, and what to change.
+    pub story: Story,
     /// Calls that blocked, by place, the longest in all first.
     pub waits: Vec<WaitRow>,
     /// Calls by function and place, the longest in all first.
@@ -58,6 +61,7 @@ impl Analysis {
             whole_ns: program.end as f64,
             is_emulated: program.is_emulated(),
             processes: program.processes.iter().map(ProcessFacts::of).collect(),
+            story: Story::of(program, &waits),
             waits: tables::waits(program, &waits),
             host: tables::host(program),
             device: tables::device(program),

@@ -8,7 +8,9 @@ mod kernel_name;
 mod label;
 mod model;
 mod place;
+mod replay;
 mod rows;
+mod story;
 mod streams;
 mod symbols;
 mod tables;
@@ -25,6 +27,7 @@ pub use model::{
 };
 pub use place::Place;
 pub use rows::TableRow;
+pub use story::{Advice, Cause, Idle, MemoryUse, Overlap, Share, Story, Why};
 pub use streams::Streams;
 pub use tables::{Part, Row, WaitRow};
 pub use text::text;

@@ -94,6 +94,8 @@ pub struct Call {
     pub purpose: Purpose,
     /// The operating system's number of its thread.
     pub thread: u32,
+    /// The thread on whose behalf it was made, which waited meanwhile: most often the thread itself.
+    pub actor: u32,
     /// Where in the program it was made.
     pub place: Arc<Place>,
     /// When it was made.
@@ -268,7 +270,8 @@ struct Reader<'r> {
     offset: i128,
     texts: HashMap<u32, Arc<str>>,
     unknown: Arc<str>,
-    places: HashMap<u32, Arc<Place>>,
+    /// By stack: the place, and the thread of the callers where it is another.
+    places: HashMap<u32, (Arc<Place>, u32)>,
     nowhere: Arc<Place>,
 }
 
@@ -293,7 +296,8 @@ impl<'r> Reader<'r> {
                     texts.insert(text.id, Arc::from(&*text.text));
                 }
                 Record::Stack(stack) => {
-                    places.insert(stack.id, Arc::new(finder.of(&stack.frames)));
+                    let place = Arc::new(finder.of(&stack.frames));
+                    places.insert(stack.id, (place, stack.of_thread));
                 }
                 _ => {}
             }
@@ -377,15 +381,17 @@ impl<'r> Reader<'r> {
                 let purpose = Purpose::of(&name);
                 (name, purpose)
             });
+            let stack = self.places.get(&call.stack);
+            let (place, of_thread) = stack.map_or((&self.nowhere, 0), |it| (&it.0, it.1));
             calls.push(Call {
                 function: function.0.clone(),
                 purpose: function.1,
                 thread: call.thread,
-                place: self
-                    .places
-                    .get(&call.stack)
-                    .unwrap_or(&self.nowhere)
-                    .clone(),
+                actor: match of_thread {
+                    0 => call.thread,
+                    actor => actor,
+                },
+                place: place.clone(),
                 start: self.time(call.start),
                 end: self.time(call.end.max(call.start)),
                 correlation: call.correlation,

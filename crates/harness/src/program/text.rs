@@ -3,6 +3,7 @@
 use itertools::Itertools;
 
 use super::analysis::{Analysis, ProcessFacts};
+use super::story;
 use super::tables::{Part, Row, WaitRow};
 use crate::table::{TimesRow, Width, counted, time_text, times_table};
 
@@ -14,8 +15,7 @@ const PARTS: usize = 3;
 
 /// The whole text.
 pub fn text(analysis: &Analysis, width: Width) -> String {
-    let mut sections = vec![head(analysis)];
-    sections.push(waits(analysis));
+    let mut sections = vec![head(analysis), story::text(analysis), waits(analysis)];
     sections.push(format!(
         "Host side: calls of CUDA\n{}",
         table(&analysis.host, analysis.whole_ns, width)

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use recording::{Memory, Synchronized};
 
 use super::function::{Purpose, is_asynchronous};
-use super::model::{Call, Process, StreamId, Synchronization, Work};
+use super::model::{Call, EventRecord, Process, StreamId, Synchronization, Work};
 
 /// A call that blocked.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,23 +32,25 @@ pub fn waits(process: &Process) -> Vec<Wait> {
 
 /// The work that a call may wait for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Target {
+pub(super) enum Target {
     /// That which was put into this stream by calls before this one.
     Stream(StreamId, usize),
     /// All of these streams.
     Streams(Vec<StreamId>),
 }
 
-struct Finder<'p> {
+pub(super) struct Finder<'p> {
     process: &'p Process,
     own: HashMap<usize, Vec<usize>>,
     synchronizations: HashMap<usize, Vec<&'p Synchronization>>,
+    /// The recordings of each event, by their calls.
+    events: HashMap<u32, Vec<&'p EventRecord>>,
     /// Of each stream, how many activities earlier waits have seen.
     seen: BTreeMap<StreamId, usize>,
 }
 
 impl<'p> Finder<'p> {
-    fn new(process: &'p Process) -> Finder<'p> {
+    pub(super) fn new(process: &'p Process) -> Finder<'p> {
         let mut own: HashMap<usize, Vec<usize>> = HashMap::new();
         for (index, activity) in process.activities.iter().enumerate() {
             if let Some(call) = activity.call {
@@ -62,27 +64,24 @@ impl<'p> Finder<'p> {
                 all.push(synchronization);
             }
         }
+        let mut events: HashMap<u32, Vec<&EventRecord>> = HashMap::new();
+        for record in &process.events {
+            events.entry(record.event).or_default().push(record);
+        }
+        for records in events.values_mut() {
+            records.sort_by_key(|it| it.call);
+        }
         Finder {
             process,
             own,
             synchronizations,
+            events,
             seen: BTreeMap::new(),
         }
     }
 
     fn wait(&mut self, call: usize) -> Option<Wait> {
-        let it = &self.process.calls[call];
-        let is_synchronized = self.synchronizations.contains_key(&call);
-        let is_wait = match it.purpose {
-            Purpose::Wait => true,
-            Purpose::Copy => is_synchronized || self.is_blocking_copy(call),
-            Purpose::Fill => is_synchronized,
-            Purpose::Allocation | Purpose::Release | Purpose::Loading => {
-                is_synchronized || self.lets_the_device_end(it)
-            }
-            Purpose::Launch | Purpose::Order | Purpose::Other => false,
-        };
-        if !is_wait {
+        if !self.is_wait(call) {
             return None;
         }
         let targets = self.targets(call);
@@ -92,7 +91,43 @@ impl<'p> Finder<'p> {
         }
     }
 
-    fn own(&self, call: usize) -> &[usize] {
+    /// Whether the call blocked the host.
+    pub(super) fn is_wait(&self, call: usize) -> bool {
+        let it = &self.process.calls[call];
+        let is_synchronized = self.synchronizations.contains_key(&call);
+        match it.purpose {
+            Purpose::Wait => true,
+            Purpose::Copy => is_synchronized || self.is_blocking_copy(call),
+            Purpose::Fill => is_synchronized,
+            Purpose::Allocation | Purpose::Release | Purpose::Loading => {
+                is_synchronized || self.lets_the_device_end(it)
+            }
+            Purpose::Launch | Purpose::Order | Purpose::Other => false,
+        }
+    }
+
+    /// For a call that blocks, the last work of each stream that it waits for.
+    pub(super) fn awaited(&self, call: usize) -> Vec<usize> {
+        let targets = self.targets(call).into_iter();
+        let awaited = targets.flat_map(|it| match it {
+            Target::Stream(stream, until) => vec![(stream, until)],
+            Target::Streams(all) => all.into_iter().map(|it| (it, call)).collect(),
+        });
+        awaited
+            .filter_map(|(stream, until)| self.last(stream, until))
+            .collect()
+    }
+
+    /// The last work that this call or an earlier one has put into a stream.
+    pub(super) fn last(&self, stream: StreamId, call: usize) -> Option<usize> {
+        let all = self.process.streams.activities(stream);
+        let activities = &self.process.activities;
+        let is_earlier = |it: &usize| activities[*it].call.is_none_or(|it| it <= call);
+        all[..all.partition_point(is_earlier)].last().copied()
+    }
+
+    /// The work that the call has put into streams.
+    pub(super) fn own(&self, call: usize) -> &[usize] {
         self.own.get(&call).map_or(&[], |it| it)
     }
 
@@ -171,12 +206,12 @@ impl<'p> Finder<'p> {
         targets
     }
 
-    /// The work in front of an event.
-    fn event(&self, event: u32, recording: u64, call: usize) -> Option<Target> {
-        let is_it = |it: &&super::model::EventRecord| {
-            it.event == event && (recording == 0 || it.recording == recording) && it.call < call
-        };
-        let record = self.process.events.iter().rfind(is_it)?;
+    /// The work in front of an event, as it was when this call was made.
+    pub(super) fn event(&self, event: u32, recording: u64, call: usize) -> Option<Target> {
+        let records = self.events.get(&event)?;
+        let earlier = &records[..records.partition_point(|it| it.call < call)];
+        let is_it = |it: &&&EventRecord| recording == 0 || it.recording == recording;
+        let record = earlier.iter().rfind(is_it)?;
         Some(Target::Stream(record.stream, record.call))
     }
 
