@@ -5,6 +5,7 @@ use std::fmt;
 use recording::Memory;
 
 use super::model::Work;
+use super::place::Place;
 
 /// The kind of work that its name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,11 +37,12 @@ impl Work {
 }
 
 impl Label<'_> {
-    /// As a sentence has it: `the kernel nrm2`.
-    pub(super) fn in_sentence(self) -> String {
+    /// With its line, as a sentence has it: `the kernel nrm2 launched at train.py:37`.
+    pub(super) fn at(self, place: &Place) -> String {
         match self {
-            Label::Kernel(name) => format!("the kernel {name}"),
-            Label::Copy { .. } | Label::Fill => format!("a {self}"),
+            Label::Kernel(name) => format!("the kernel {name} launched at {place}"),
+            Label::Copy { .. } => format!("the {self}, at {place}"),
+            Label::Fill => format!("the fill at {place}"),
         }
     }
 }

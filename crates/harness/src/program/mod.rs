@@ -17,6 +17,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod text;
+mod timeline;
 mod wait;
 
 pub use analysis::{Analysis, ProcessFacts};
@@ -31,4 +32,5 @@ pub use story::{Advice, Cause, Idle, MemoryUse, Overlap, Share, Story, Why};
 pub use streams::Streams;
 pub use tables::{Part, Row, WaitRow};
 pub use text::text;
+pub use timeline::write_timeline;
 pub use wait::{Wait, waits};

@@ -49,9 +49,9 @@ pub struct WaitRow {
 /// Work that was waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// As a sentence has it: `the kernel nrm2`.
-    pub name: String,
-    /// The line that launched it.
+    /// With the line that launched it, as a sentence has it.
+    pub what: String,
+    /// That line.
     pub place: Place,
     /// How often it was waited for.
     pub count: u64,
@@ -107,7 +107,7 @@ pub(super) fn waits(program: &Program, waits: &[Vec<Wait>]) -> Vec<WaitRow> {
         });
         let parts = grouped(parts).into_iter();
         let parts = parts.map(|((label, place), times)| Part {
-            name: label.in_sentence(),
+            what: label.at(place),
             place: place.clone(),
             count: times.len() as u64,
             total_ns: times.iter().sum::<u64>() as f64,

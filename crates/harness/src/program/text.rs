@@ -151,14 +151,9 @@ pub(super) fn wait(row: &WaitRow) -> String {
 }
 
 fn part(part: &Part) -> String {
-    let verb = match part.name.starts_with("the kernel") {
-        true => "launched",
-        false => "asked for",
-    };
-    let what = format!("{} {verb} at {}", part.name, part.place);
     match part.total_ns > 0.0 {
-        true => format!("{} {what}", time_text(part.total_ns)),
-        false => what,
+        true => format!("{} {}", time_text(part.total_ns), part.what),
+        false => part.what.clone(),
     }
 }
 

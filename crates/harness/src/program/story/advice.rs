@@ -230,6 +230,10 @@ impl<'p> Candidates<'p> {
     fn stations(&self, place: &Place) -> HashSet<usize> {
         let mut found = HashSet::new();
         let waits: HashSet<usize> = self.waits.iter().map(|it| it.call).collect();
+        let copies = self.process.activities.iter().filter(|it| {
+            matches!(it.work, Work::Copy { from, to, .. } if to == Memory::Device && from != to)
+        });
+        let to_device: HashSet<usize> = copies.filter_map(|it| it.call).collect();
         let mut station: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut keep = |station: &mut Vec<usize>| {
             let is_it = station
@@ -240,7 +244,7 @@ impl<'p> Candidates<'p> {
         for (index, call) in self.process.calls.iter().enumerate() {
             let of_thread = station.entry(call.actor).or_default();
             match call.purpose {
-                _ if waits.contains(&index) => of_thread.push(index),
+                _ if waits.contains(&index) && !to_device.contains(&index) => of_thread.push(index),
                 Purpose::Launch | Purpose::Fill | Purpose::Copy => keep(of_thread),
                 _ => {}
             }

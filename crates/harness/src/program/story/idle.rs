@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::super::function::Purpose;
-use super::super::model::{Activity, Call, Process, Program};
+use super::super::model::{Activity, Call, Process, Program, Work};
 use super::super::place::Place;
 
 /// The time of a device from its first work to its last.
@@ -23,6 +23,8 @@ pub struct Idle {
     pub before_ns: f64,
     /// Nanoseconds in which it had work.
     pub busy_ns: f64,
+    /// Nanoseconds of these in which a kernel ran.
+    pub kernels_ns: f64,
     /// Nanoseconds between pieces of work in which it had none.
     pub idle_ns: f64,
     /// Why, the longest in all first.
@@ -83,6 +85,7 @@ fn of_process(process: &Process) -> Vec<Idle> {
         let first = activities.first()?;
         let mut causes = Causes::default();
         let (mut busy, mut idle, mut until) = (0, 0, first.start);
+        let (mut kernels, mut kernel_until) = (0, first.start);
         for activity in &activities {
             if activity.start > until {
                 idle += activity.start - until;
@@ -90,12 +93,19 @@ fn of_process(process: &Process) -> Vec<Idle> {
             }
             busy += activity.end.saturating_sub(activity.start.max(until));
             until = until.max(activity.end);
+            if matches!(activity.work, Work::Kernel { .. }) {
+                kernels += activity
+                    .end
+                    .saturating_sub(activity.start.max(kernel_until));
+                kernel_until = kernel_until.max(activity.end);
+            }
         }
         Some(Idle {
             process: process.id,
             device,
             before_ns: (first.start - process.start.min(first.start)) as f64,
             busy_ns: busy as f64,
+            kernels_ns: kernels as f64,
             idle_ns: idle as f64,
             causes: causes.sorted(),
         })

@@ -13,18 +13,25 @@ pub(super) fn sentence(program: &Program, devices: &[Idle], advice: &[Advice]) -
     let Some(device) = most else {
         return of_structure(program, advice);
     };
-    let span = device.busy_ns + device.idle_ns;
-    let busy = format!(
-        "The device was busy for {:.0} % of the {} from its first to its last work",
-        100.0 * device.busy_ns / span.max(1.0),
-        time_text(span)
+    let span = (device.busy_ns + device.idle_ns).max(1.0);
+    let share = |time: f64| format!("{:.0} %", 100.0 * time / span);
+    let mut sentence = format!(
+        "Kernels ran for {} of the {} from the device's first to its last work, and copies alone for {}",
+        share(device.kernels_ns),
+        time_text(span),
+        share(device.busy_ns - device.kernels_ns)
     );
-    match device.causes.first() {
+    sentence += &match device.causes.first() {
         Some(cause) if cause.total_ns > 0.01 * span => {
-            format!("{busy}; it was idle most {}.", reason(cause))
+            format!(
+                "; for {} it was idle, most {}.",
+                share(device.idle_ns),
+                reason(cause)
+            )
         }
-        _ => format!("{busy}."),
-    }
+        _ => ".".to_owned(),
+    };
+    sentence
 }
 
 fn of_structure(program: &Program, advice: &[Advice]) -> String {

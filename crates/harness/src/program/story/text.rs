@@ -46,7 +46,7 @@ fn idle(device: &Idle) -> Vec<String> {
         time_text(device.before_ns)
     )];
     let causes = device.causes.iter().take(CAUSES);
-    lines.extend(causes.map(|it| format!("    {}, {} times", reason(it), it.count)));
+    lines.extend(causes.map(|it| format!("    {}, {}", reason(it), counted(it.count, "time"))));
     lines
 }
 
@@ -87,8 +87,9 @@ fn advice(story: &Story, whole_ns: f64) -> Vec<String> {
     }
     let error = story.replay_error.map(|it| {
         format!(
-            "; replayed without a change, it takes {:+.1} % of the recorded time",
-            100.0 * it
+            " (replayed as it was, the program lasts {:.1} % {} than it did)",
+            100.0 * it.abs(),
+            if it < 0.0 { "less" } else { "longer" }
         )
     });
     let mut lines = vec![format!(
