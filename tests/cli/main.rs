@@ -22,6 +22,7 @@ mod new_command;
 mod perfetto;
 mod prediction;
 mod profile_command;
+mod profile_program;
 mod ranks_command;
 mod report;
 mod row_files;

@@ -22,6 +22,8 @@ pub mod measure;
 pub mod model;
 pub mod prelude;
 pub mod profile;
+#[doc(hidden)]
+pub mod program;
 pub mod report;
 #[doc(hidden)]
 pub mod standalone;

@@ -10,6 +10,7 @@ use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::launch_options::{Described, failure};
 use super::option_values::whole;
+use super::profile_program::Outputs;
 use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
@@ -97,10 +98,13 @@ struct Row<'p> {
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     if arguments.of_program.is_given() {
-        return arguments.of_program.around(|folder| {
-            println!("{}", folder.display());
-            Ok(())
-        });
+        let shown = &arguments.shown;
+        let outputs = Outputs {
+            json: &shown.json,
+            printed: &shown.printed,
+        };
+        let opened = outputs.open()?;
+        return arguments.of_program.around(|folder| opened.show(folder));
     }
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     let emulation = arguments.limits.limit(emulation());

@@ -8,6 +8,7 @@ mod recognized;
 mod roofline_columns;
 mod studies;
 mod text;
+mod times;
 mod write;
 
 use std::fmt;
@@ -28,6 +29,7 @@ pub(crate) use roofline_columns::roofline_columns;
 pub use studies::StudyRows;
 pub(crate) use studies::{Against, Panel, Quantity, Study, Unit};
 pub use text::{Look, Width, counted, listed, text};
+pub use times::{Times, TimesRow, duration_text, time_text, times_table};
 pub(crate) use write::{element, fields, row};
 
 /// The most bytes of a file of rows that are read.

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Trace;
+use super::events::{Track, write_events};
 use crate::driver::trace::Launch;
 
 const HOST: u32 = 1;
@@ -19,22 +19,12 @@ const CALLS: u32 = HOST;
 /// The ranges of the first thread; those of others follow.
 const RANGES: u32 = 2;
 
-#[derive(Serialize)]
-struct Document {
-    #[serde(rename = "traceEvents")]
-    events: Vec<Value>,
-    #[serde(rename = "displayTimeUnit")]
-    unit: &'static str,
-    #[serde(rename = "otherData")]
-    other: Value,
-}
-
 /// Writes the trace: a row for the ranges of each of the host's threads, one for the driver's calls,
 /// and one for each stream of the device.
 ///
 /// # Errors
 /// Errors of `output` ([`io::Error`]) when it is written to.
-pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
+pub fn write_chrome(trace: &Trace, output: impl Write) -> io::Result<()> {
     let threads = threads(trace);
     let mut events = names(trace, threads.len());
     let mut complete = Vec::new();
@@ -79,15 +69,8 @@ pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
     }
     complete.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     events.extend(complete.into_iter().map(|(_, event)| event));
-    let unit = "ns";
     let other = json!({"device_times": trace.source.to_string()});
-    let document = Document {
-        events,
-        unit,
-        other,
-    };
-    serde_json::to_writer(&mut output, &document)?;
-    output.flush()
+    write_events(&events, &other, output)
 }
 
 /// How a kernel was launched.
@@ -114,11 +97,13 @@ fn event(
     fields: Map<String, Value>,
 ) -> (f64, Value) {
     let began = microseconds(began.saturating_duration_since(trace.began));
-    let event = json!({
-        "ph": "X", "name": name, "cat": category, "pid": process, "tid": row,
-        "ts": began, "dur": microseconds(took), "args": fields,
-    });
-    (began, event)
+    let track = track(process, row);
+    let times = (began, microseconds(took));
+    (began, track.complete((category, name), times, fields))
+}
+
+fn track(process: u32, thread: u32) -> Track {
+    Track { process, thread }
 }
 
 /// To the nanosecond.
@@ -139,26 +124,20 @@ fn threads(trace: &Trace) -> Vec<ThreadId> {
 
 /// Returns the events that name the rows.
 fn names(trace: &Trace, threads: usize) -> Vec<Value> {
-    let name = |kind: &str, process: u32, row: u32, name: &str| json!({"ph": "M", "name": kind, "pid": process, "tid": row, "args": {"name": name}});
     let mut names = vec![
-        name("process_name", HOST, 0, "host"),
-        name("thread_name", HOST, CALLS, "driver calls"),
-        name("process_name", DEVICE, 0, "device"),
+        track(HOST, 0).of_process_named("host"),
+        track(HOST, CALLS).named("driver calls"),
+        track(DEVICE, 0).of_process_named("device"),
     ];
     for thread in 0..threads as u32 {
         let text = format!("ranges of thread {}", thread + 1);
-        names.push(name("thread_name", HOST, RANGES + thread, &text));
+        names.push(track(HOST, RANGES + thread).named(&text));
     }
     let mut streams: Vec<u32> = trace.spans.iter().map(|span| span.stream).collect();
     streams.sort_unstable();
     streams.dedup();
     for stream in streams {
-        names.push(name(
-            "thread_name",
-            DEVICE,
-            stream,
-            &format!("stream {stream}"),
-        ));
+        names.push(track(DEVICE, stream).named(&format!("stream {stream}")));
     }
     names
 }

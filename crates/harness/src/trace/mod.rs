@@ -4,6 +4,7 @@
 //! `nvtx` also ranges for a profiler. Without a trace, none of that runs.
 
 mod chrome;
+mod events;
 mod profile;
 mod profiler;
 mod ranges;
@@ -15,6 +16,7 @@ use cuda_loader::Call;
 use tracing_subscriber::layer::SubscriberExt;
 
 pub use chrome::write_chrome;
+pub(crate) use events::{Track, write_events};
 pub use profile::profile;
 pub(crate) use profiler::range;
 pub use profiler::{SHOWS_RANGES_TO_PROFILERS, profiler_is_there};

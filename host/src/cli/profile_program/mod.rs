@@ -1,6 +1,7 @@
 //! `ridgepoint profile -- PROGRAM`: any program, unchanged: its calls and who made them, its waits, and what its GPUs did.
 
 mod program;
+mod show;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use clap::{Args, ValueEnum};
 
 use super::Failure;
 use program::Recorded;
+pub(super) use show::Outputs;
 
 /// What is profiled where a program is, and how.
 #[derive(Args)]
@@ -28,9 +30,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 
-    /// Show the recordings of this folder again, instead of running a program
+    /// Show a program that was recorded into this folder, instead of running one
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["program", "keep"])]
-    recordings: Option<PathBuf>,
+    recording: Option<PathBuf>,
 
     /// Profile this program with its arguments, unchanged
     #[arg(last = true, value_name = "PROGRAM")]
@@ -55,7 +57,7 @@ enum Part {
 impl Arguments {
     /// Whether a program, or what one has left, is to be profiled.
     pub(super) fn is_given(&self) -> bool {
-        !self.program.is_empty() || self.recordings.is_some()
+        !self.program.is_empty() || self.recording.is_some()
     }
 
     /// Runs the program, if one is named, and hands over the folder of recordings. What the program's end says comes after
@@ -64,7 +66,7 @@ impl Arguments {
         &self,
         show: impl FnOnce(&std::path::Path) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if let Some(folder) = &self.recordings {
+        if let Some(folder) = &self.recording {
             return show(folder);
         }
         let recorded = Recorded::run(self)?;

@@ -1,0 +1,95 @@
+//! Names and source lines of machine code, read from the files that have it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+use addr2line::{Loader, demangle_auto};
+use recording::Module;
+
+use super::place::{Caller, Owner};
+
+/// The files that were read; `None` for one that cannot be.
+#[derive(Default)]
+pub(super) struct Symbols(HashMap<String, Option<Loader>>);
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Symbols {
+    /// The function at an address in memory of a module, after those that were inlined there.
+    pub(super) fn callers(&mut self, module: &Module, address: u64) -> Vec<Caller> {
+        let path = &module.path;
+        let loader = self
+            .0
+            .entry(path.clone())
+            .or_insert_with(|| Loader::new(path).ok());
+        let address = address.wrapping_sub(module.bias);
+        let lines = loader.as_ref().map(|it| with_lines(it, address));
+        if let Some(callers) = lines.filter(|it| !it.is_empty()) {
+            return callers;
+        }
+        let symbol = loader.as_ref().and_then(|it| it.find_symbol(address));
+        let function = match symbol {
+            Some(symbol) => demangle_auto(symbol.into(), None).into_owned(),
+            None => format!("{address:#x}"),
+        };
+        let name = Path::new(path).file_name().unwrap_or(path.as_ref());
+        vec![Caller {
+            function,
+            file: name.to_string_lossy().into_owned(),
+            line: None,
+            owner: match is_installed(path) {
+                true => Owner::Library,
+                false => Owner::Unnamed,
+            },
+        }]
+    }
+}
+
+/// The functions at an address whose source lines are known.
+fn with_lines(loader: &Loader, address: u64) -> Vec<Caller> {
+    let mut callers = Vec::new();
+    let Ok(mut frames) = loader.find_frames(address) else {
+        return callers;
+    };
+    while let Ok(Some(frame)) = frames.next() {
+        let Some(location) = frame.location else {
+            continue;
+        };
+        let (Some(file), Some(line)) = (location.file, location.line) else {
+            continue;
+        };
+        let name = frame.function.as_ref().and_then(|it| it.demangle().ok());
+        callers.push(Caller {
+            function: name.map_or_else(String::new, |it| it.into_owned()),
+            file: file.to_owned(),
+            line: Some(line),
+            owner: match is_of_library(file) {
+                true => Owner::Library,
+                false => Owner::Author,
+            },
+        });
+    }
+    callers
+}
+
+/// Whether a source file is one of a library or of a toolchain.
+fn is_of_library(file: &str) -> bool {
+    let parts = [
+        "/rustc/",
+        "/.cargo/registry/",
+        "/.cargo/git/",
+        "/toolchains/",
+    ];
+    parts.iter().any(|it| file.contains(it)) || is_installed(file)
+}
+
+/// Whether a file is the system's, or of a package of Python.
+fn is_installed(file: &str) -> bool {
+    let folders = ["/usr/", "/lib/", "/lib64/", "/opt/"];
+    folders.iter().any(|it| file.starts_with(it)) || file.contains("/site-packages/")
+}

@@ -1,0 +1,187 @@
+//! `ridgepoint profile --recording FOLDER`: a recorded program shown on a terminal and in files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use recording::{
+    Activity, Call, Device, End, Frame, Kernel, Log, Memory, Process, Record, Stack, Text, Work,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support;
+
+const MS: u64 = 1_000_000;
+
+/// A folder with the recording of a loop whose blocking copy waits for a kernel.
+fn recorded() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let log = Log::create(&folder.path().join("42.rec"), 1 << 20).expect("a recording");
+    let text = |id, text: &str| {
+        Record::Text(Text {
+            id,
+            text: text.to_owned(),
+        })
+    };
+    let stack = |id, line| {
+        Record::Stack(Stack {
+            id,
+            frames: vec![Frame::Source {
+                function: "step".to_owned(),
+                file: "/home/me/train.py".to_owned(),
+                line,
+            }],
+            of_thread: 0,
+        })
+    };
+    let process = Process {
+        id: 42,
+        parent: 1,
+        command: vec!["python3".to_owned(), "train.py".to_owned()],
+        time: 0,
+        unix_time: 1_700_000_000_000_000_000,
+        source: "CUPTI 13.0".to_owned(),
+        is_emulated: false,
+    };
+    let device = Device {
+        id: 0,
+        name: "NVIDIA H100".to_owned(),
+    };
+    for record in [
+        Record::Process(process),
+        Record::Device(device),
+        text(1, "cudaLaunchKernel"),
+        text(2, "cudaMemcpyAsync"),
+        text(3, "nrm2"),
+        stack(1, 37),
+        stack(2, 38),
+    ] {
+        log.write(&record);
+    }
+    for step in 0..10u64 {
+        let begin = 5 * step * MS;
+        let correlation = 2 * step as u32 + 1;
+        let call = |name, stack, (start, end), correlation| {
+            Record::Call(Call {
+                name,
+                thread: 42,
+                stack,
+                start,
+                end,
+                correlation,
+                status: 0,
+            })
+        };
+        let work = |work, (start, end), correlation| {
+            Record::Activity(Activity {
+                work,
+                device: 0,
+                context: 1,
+                stream: 7,
+                correlation,
+                graph: 0,
+                start,
+                end,
+            })
+        };
+        let kernel = Work::Kernel(Kernel {
+            name: 3,
+            grid: [1; 3],
+            block: [256, 1, 1],
+            registers: 32,
+            shared: [0; 2],
+        });
+        let copy = Work::Copy {
+            from: Memory::Device,
+            to: Memory::Pageable,
+            bytes: 8,
+            peer: None,
+        };
+        for record in [
+            call(1, 1, (begin, begin + 5_000), correlation),
+            call(
+                2,
+                2,
+                (begin + 6_000, begin + 4 * MS + 12_000),
+                correlation + 1,
+            ),
+            work(kernel, (begin + 10_000, begin + 4 * MS), correlation),
+            work(
+                copy,
+                (begin + 4 * MS + 1_000, begin + 4 * MS + 3_000),
+                correlation + 1,
+            ),
+        ] {
+            log.write(&record);
+        }
+    }
+    log.write(&Record::End(End {
+        time: 50 * MS,
+        lost: 0,
+        cost: 20_000,
+    }));
+    folder
+}
+
+fn ridgepoint_in(folder: &Path, words: &[&str]) -> Output {
+    Command::new(support::ridgepoint())
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+fn succeeds(folder: &Path, words: &[&str]) -> String {
+    let output = ridgepoint_in(folder, words);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {text}{errors}");
+    text
+}
+
+#[test]
+fn a_recorded_program_is_shown_with_its_lines() {
+    let folder = recorded();
+    let text = succeeds(folder.path(), &["profile", "--recording", "."]);
+    for part in [
+        "python3 train.py: 20 calls and 20 pieces of work on NVIDIA H100",
+        "cudaMemcpyAsync at /home/me/train.py:38: 40.06 ms in 10 calls, of which 39.90 ms the kernel nrm2 launched at \
+         /home/me/train.py:37, 20.00 us the copies",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn the_analysis_is_written_for_programs() {
+    let folder = recorded();
+    let words = [
+        "profile",
+        "--recording",
+        ".",
+        "--json",
+        "program.json",
+        "-f",
+        "csv",
+    ];
+    let rows = succeeds(folder.path(), &words);
+    let mut rows = csv::Reader::from_reader(rows.as_bytes());
+    let sides = rows.records().map(|row| row.expect("a row")[0].to_owned());
+    assert_eq!(
+        sides.collect::<Vec<_>>(),
+        ["host", "host", "device", "device"]
+    );
+    let text = fs::read_to_string(folder.path().join("program.json")).expect("written");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["program"]["waits"][0]["place"]["line"], 38);
+}
+
+#[test]
+fn a_folder_without_recordings_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = ridgepoint_in(folder.path(), &["profile", "--recording", "."]);
+    assert_eq!(output.status.code(), Some(3));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("no process was recorded"), "{errors}");
+}
