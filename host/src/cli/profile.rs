@@ -47,6 +47,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     recording: Option<PathBuf>,
 
+    /// Write a timeline of the recorded program for Perfetto
+    #[arg(long, value_name = "FILE", requires = "recording")]
+    timeline: Option<PathBuf>,
+
+    /// Write both tables of the recorded program to this CSV file
+    #[arg(long, value_name = "FILE", requires = "recording")]
+    csv: Option<PathBuf>,
+
     #[command(flatten)]
     described: Described,
 
@@ -102,6 +110,9 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         let shown = &arguments.shown;
         let outputs = Outputs {
             json: &shown.json,
+            page: &shown.page,
+            timeline: &arguments.timeline,
+            csv: &arguments.csv,
             printed: &shown.printed,
         };
         return outputs.open()?.show(folder);

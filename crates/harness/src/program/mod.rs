@@ -7,6 +7,7 @@ mod function;
 mod kernel_name;
 mod label;
 mod model;
+mod page;
 mod place;
 mod replay;
 mod rows;
@@ -26,6 +27,7 @@ pub use model::{
     Activity, Allocated, Call, EventRecord, Missing, NoProgram, Process, Program, Range, StreamId,
     Synchronization, Work,
 };
+pub use page::page;
 pub use place::Place;
 pub use rows::TableRow;
 pub use story::{Advice, Cause, Idle, MemoryUse, Overlap, Share, Story, Why};
