@@ -3,6 +3,7 @@
 //! [`Program`] is made of the recordings of its processes; an [`Analysis`] is what it tells people and programs.
 
 mod analysis;
+mod compare;
 mod function;
 mod kernel_name;
 mod label;
@@ -22,6 +23,7 @@ mod timeline;
 mod wait;
 
 pub use analysis::{Analysis, ProcessFacts};
+pub use compare::{Figure, NothingToCompare, Verdict, compare, comparison_text};
 pub use function::Purpose;
 pub use model::{
     Activity, Allocated, Call, EventRecord, Missing, NoProgram, Process, Program, Range, StreamId,
