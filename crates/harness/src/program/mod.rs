@@ -10,6 +10,7 @@ mod label;
 mod model;
 mod page;
 mod place;
+mod read;
 mod replay;
 mod rows;
 mod story;
