@@ -14,6 +14,7 @@ use crate::device;
 use crate::findings::{found, say};
 use crate::handles::{Handle, lock};
 use crate::order::{self, Lane};
+use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
@@ -90,6 +91,7 @@ pub(crate) fn allocate(context: &Context, bytes: u64, kind: Kind) -> Answer<u64>
             flags,
         },
     );
+    recorded::memory(kind, (start, bytes), device, false);
     Ok(start)
 }
 
@@ -149,6 +151,7 @@ unsafe fn adopt(context: &Context, (start, bytes): (u64, u64), kind: Kind, flags
             flags,
         },
     );
+    recorded::memory(kind, (start, bytes), device, false);
 }
 
 /// Lets kernels reach memory of the program's own.
@@ -197,6 +200,8 @@ pub(crate) fn free(start: u64, is_meant: impl Fn(Kind) -> bool) -> Answer {
 }
 
 fn give_back(start: u64, allocated: Allocated) -> Answer {
+    let bytes = (start, allocated.bytes);
+    recorded::memory(allocated.kind, bytes, allocated.device, true);
     match allocated.kind {
         Kind::Device | Kind::OfPool(_) => {
             USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);

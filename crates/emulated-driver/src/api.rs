@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::findings::say;
+use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
@@ -27,6 +28,10 @@ pub(crate) fn begin() {
 
 /// Runs a function of the driver, and gives its `CUresult`. Nothing unwinds into the caller.
 pub(crate) fn enter(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
+    recorded::call(name, || run(name, body))
+}
+
+fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
     let is_early = !IS_READY.load(Ordering::Acquire) && !BEFORE.contains(&name);
     let ran = match is_early {
         true => Ok(Err(Status::NOT_INITIALIZED)),

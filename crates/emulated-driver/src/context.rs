@@ -51,6 +51,11 @@ pub(crate) fn current() -> Answer<Arc<Context>> {
     lost.map_or(Ok(context), Err)
 }
 
+/// A context's handle as recordings name it: handles are 16 apart.
+pub(crate) fn number(context: Handle) -> u32 {
+    (context / 16) as u32
+}
+
 fn current_handle() -> Option<Handle> {
     CURRENT.with_borrow(|all| all.last().copied())
 }

@@ -7,6 +7,7 @@ use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
 use crate::order::Lane;
+use crate::recorded;
 use crate::status::{Answer, Status};
 use crate::stream;
 use crate::work::{Work, submit};
@@ -88,6 +89,16 @@ impl Copy {
             }
         }
         Ok(())
+    }
+
+    /// As a recording has it.
+    pub(crate) fn recorded(&self) -> recording::Work {
+        recording::Work::Copy {
+            from: recorded::memory_at(self.from.address),
+            to: recorded::memory_at(self.to.address),
+            bytes: self.width * self.height * self.depth,
+            peer: None,
+        }
     }
 
     /// Refuses what lies outside of its memory.

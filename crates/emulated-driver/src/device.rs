@@ -42,7 +42,7 @@ pub(crate) fn space() -> &'static Arc<Memory> {
 }
 
 /// `Ridgepoint emulated sm_90 (cpu:0)`: no GPU has such a name.
-fn name(device: u32) -> String {
+pub(crate) fn name(device: u32) -> String {
     format!(
         "Ridgepoint emulated {} (cpu:{device})",
         settings().capability.arch()

@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use engine::check;
+use recording::Synchronized;
 
 use crate::capture;
-use crate::context::current;
+use crate::context::{self, current};
 use crate::graph::{Graph, Node};
 use crate::handles::{Handle, end, keep, lock, look};
 use crate::order;
+use crate::recorded;
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
 
@@ -17,6 +19,8 @@ use crate::stream::{self, Stream};
 pub(crate) struct Event {
     pub(crate) context: Handle,
     is_timed: bool,
+    /// By what recordings name it.
+    number: u32,
     place: Mutex<Option<Place>>,
 }
 
@@ -27,6 +31,8 @@ pub(crate) enum Place {
     Stream {
         order: Option<check::Event>,
         at: Instant,
+        /// Which of all recordings of events it is.
+        recording: u64,
     },
     /// In a stream that captures: in the graph, behind nodes.
     Graph {
@@ -46,10 +52,23 @@ impl Event {
     pub(crate) fn record(&self, stream: &Stream) -> Answer {
         let place = match capture::place_in(stream) {
             Some(place) => place,
-            None => Place::now(&stream.lane()),
+            None => self.now(&stream.lane()),
         };
         self.set(place);
         Ok(())
+    }
+
+    /// The place of all that a lane has done until now.
+    pub(crate) fn now(&self, lane: &order::Lane) -> Place {
+        let order = order::if_checked().map(|mut known| {
+            lane.settle(&mut known);
+            known.streams.record(lane.order)
+        });
+        Place::Stream {
+            order,
+            at: Instant::now(),
+            recording: recorded::event(self.number, lane.place),
+        }
     }
 
     pub(crate) fn set(&self, place: Place) {
@@ -60,7 +79,16 @@ impl Event {
     fn wait_in(&self, stream: &Arc<Stream>) -> Answer {
         match self.place() {
             None => Ok(()),
-            Some(Place::Stream { order, .. }) => {
+            Some(Place::Stream {
+                order, recording, ..
+            }) => {
+                let (event, place) = (self.number, stream.place());
+                let on = Synchronized::StreamOnEvent {
+                    stream: place.stream,
+                    event,
+                    recording,
+                };
+                recorded::wait(place.context, on);
                 if let (Some(order), Some(mut known)) = (order, order::if_checked()) {
                     known.streams.wait(stream.lane_alone(), &order);
                 }
@@ -75,14 +103,17 @@ impl Event {
         match self.place() {
             Some(Place::Graph { .. }) => Err(Status::CAPTURED_EVENT),
             Some(Place::Stream {
-                order: Some(order), ..
+                order, recording, ..
             }) => {
-                if let Some(mut known) = order::if_checked() {
+                let event = self.number;
+                let on = Synchronized::Event { event, recording };
+                recorded::wait(context::number(self.context), on);
+                if let (Some(order), Some(mut known)) = (order, order::if_checked()) {
                     known.streams.wait_on_host(&order);
                 }
                 Ok(())
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -90,20 +121,6 @@ impl Event {
         match self.place() {
             Some(Place::Stream { at, .. }) if self.is_timed => Ok(at),
             _ => Err(Status::INVALID_HANDLE),
-        }
-    }
-}
-
-impl Place {
-    /// Returns the place of all that a lane has done until now.
-    pub(crate) fn now(lane: &order::Lane) -> Place {
-        let order = order::if_checked().map(|mut known| {
-            lane.settle(&mut known);
-            known.streams.record(lane.order)
-        });
-        Place::Stream {
-            order,
-            at: Instant::now(),
         }
     }
 }
@@ -122,6 +139,7 @@ fn create(flags: u32) -> Answer<Handle> {
     Ok(keep(Event {
         context,
         is_timed,
+        number: recorded::number(),
         place: Mutex::default(),
     }))
 }

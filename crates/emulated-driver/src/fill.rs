@@ -61,6 +61,13 @@ impl Fill {
         Ok(())
     }
 
+    /// As a recording has it.
+    pub(crate) fn recorded(&self) -> recording::Work {
+        recording::Work::Fill {
+            bytes: self.width * self.element * self.height,
+        }
+    }
+
     /// Refuses what lies outside of an allocation or between elements.
     pub(crate) fn check(&self) -> Answer {
         let is_whole =

@@ -6,6 +6,7 @@ use engine::check;
 
 use crate::handles::{Handle, Kept, keep_as, lock, reserve};
 use crate::order::{self, Lane, Owned};
+use crate::recorded::{self, Place};
 use crate::status::{Answer, Status};
 use crate::work::Work;
 
@@ -28,6 +29,8 @@ pub(crate) struct Graph {
 pub(crate) struct Executable {
     nodes: Mutex<Vec<Step>>,
     extent: Extent,
+    /// By what recordings name it.
+    number: u32,
 }
 
 /// How large a graph is with those within it.
@@ -149,6 +152,7 @@ impl Graph {
         Ok(Executable {
             extent: Extent::of(&steps)?,
             nodes: Mutex::new(steps),
+            number: recorded::number(),
         })
     }
 
@@ -172,7 +176,7 @@ impl Drop for Graph {
 impl Executable {
     pub(crate) fn run(&self, lane: &Lane) -> Answer {
         let steps = lock(&self.nodes).clone();
-        run(&steps, lane)
+        run(&steps, lane, self.number)
     }
 
     pub(crate) fn extent(&self) -> Extent {
@@ -184,6 +188,7 @@ impl Executable {
         Executable {
             nodes: Mutex::new(lock(&self.nodes).clone()),
             extent: self.extent,
+            number: self.number,
         }
     }
 
@@ -217,9 +222,21 @@ impl Executable {
 }
 
 /// Does the steps, of which each comes after those that it names alone: what no edges order may be done at once.
-fn run(steps: &[Step], lane: &Lane) -> Answer {
+fn run(steps: &[Step], lane: &Lane, number: u32) -> Answer {
+    let place = match lane.place.graph {
+        0 => Place {
+            graph: number,
+            ..lane.place
+        },
+        // Within another, which is the one that was launched.
+        _ => lane.place,
+    };
     if order::if_checked().is_none() {
-        return steps.iter().try_for_each(|step| step.work.run(lane));
+        let lane = Lane {
+            place,
+            ..lane.clone()
+        };
+        return steps.iter().try_for_each(|step| step.work.run(&lane));
     }
     let streams: Vec<Owned> = steps.iter().map(|_| Owned::new()).collect();
     let mut ends: Vec<check::Event> = Vec::new();
@@ -239,6 +256,7 @@ fn run(steps: &[Step], lane: &Lane) -> Answer {
         let own = Lane {
             order: own.0,
             after: Vec::new(),
+            place,
         };
         step.work.run(&own)?;
         ends.push(order::checking().streams.record(own.order));

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use engine::{Checks, Failure, Kernel, LaunchError, Options, Schedule, Shape};
 
+use recorder::Recorder;
+
 use crate::context::current;
 use crate::counts;
 use crate::findings::{found, launched, say};
@@ -81,6 +83,18 @@ impl Launch {
         let threads = product(self.shape.block);
         let each = blocks_of_multiprocessor(kernel, threads, self.shape.dynamic_shared);
         each * settings().multiprocessors
+    }
+
+    /// As a recording has it.
+    pub(crate) fn recorded(&self, recorder: &Recorder) -> recording::Work {
+        let shared = |kernel: &Kernel| [kernel.static_shared(), self.shape.dynamic_shared];
+        recording::Work::Kernel(recording::Kernel {
+            name: recorder.text(&self.function.named().name),
+            grid: self.shape.grid,
+            block: self.shape.block,
+            registers: REGISTERS,
+            shared: self.function.kernel().map_or([0; 2], |it| shared(&it.0)),
+        })
     }
 
     /// Runs it, in order and under the seeds that are asked for.

@@ -45,6 +45,7 @@ mod parameters;
 mod peers;
 mod pointer;
 mod pool;
+mod recorded;
 mod repeat;
 pub mod report;
 pub mod settings;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use engine::check::{self, Known, Operation, Turn, Turns};
 
+use crate::recorded::Place;
 use crate::settings::settings;
 
 /// Takes the knowledge of all devices' memory. Nothing that owns a stream is dropped while it is held: that takes it,
@@ -23,6 +24,7 @@ pub(crate) fn if_checked() -> Option<Turn<'static>> {
 pub(crate) struct Lane {
     pub(crate) order: check::Stream,
     pub(crate) after: Vec<check::Stream>,
+    pub(crate) place: Place,
 }
 
 impl Lane {

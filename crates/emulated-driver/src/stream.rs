@@ -6,10 +6,13 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
+use recording::Synchronized;
+
 use crate::capture::Capturing;
 use crate::context::{self, current};
 use crate::handles::{Handle, end, keep_shared, lock, look};
 use crate::order::{self, Lane, Owned};
+use crate::recorded::{self, Place};
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
@@ -114,6 +117,7 @@ impl Family {
         if all.iter().any(|it| lock(&it.capturing).is_some()) {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
+        recorded::wait(context::number(self.context), Synchronized::Context);
         match settings().devices {
             // With those that have been destroyed.
             1 => context::everything_is_done(),
@@ -138,6 +142,17 @@ impl Stream {
         Lane {
             order: self.order.0,
             after,
+            place: self.place(),
+        }
+    }
+
+    /// The stream as recordings name it.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            device: self.device,
+            context: context::number(self.context),
+            stream: self.number as u32,
+            graph: 0,
         }
     }
 
@@ -159,6 +174,8 @@ impl Stream {
         if lock(&self.capturing).is_some() {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
+        let place = self.place();
+        recorded::wait(place.context, Synchronized::Stream(place.stream));
         let lane = self.lane();
         if let Some(mut known) = order::if_checked() {
             if self.waits == Waits::All {

@@ -11,6 +11,7 @@ use crate::graph::{Executable, Extent};
 use crate::handles::Handle;
 use crate::launch::Launch;
 use crate::order::Lane;
+use crate::recorded;
 use crate::status::Answer;
 use crate::stream::Stream;
 
@@ -44,9 +45,11 @@ impl Work {
     /// Does it.
     pub(crate) fn run(&self, lane: &Lane) -> Answer {
         match self {
-            Work::Launch(launch) => launch.run(lane),
-            Work::Copy(copy) => copy.run(lane),
-            Work::Fill(fill) => fill.run(lane),
+            Work::Launch(launch) => {
+                recorded::work(lane.place, |it| launch.recorded(it), || launch.run(lane))
+            }
+            Work::Copy(copy) => recorded::work(lane.place, |_| copy.recorded(), || copy.run(lane)),
+            Work::Fill(fill) => recorded::work(lane.place, |_| fill.recorded(), || fill.run(lane)),
             &Work::Host { function, data } => {
                 // SAFETY: the program has handed both over for this call.
                 unsafe { function(data as *mut c_void) };
@@ -63,7 +66,7 @@ impl Work {
             }
             Work::Executable(executable) => executable.run(lane),
             Work::Record(event) => {
-                event.set(crate::event::Place::now(lane));
+                event.set(event.now(lane));
                 Ok(())
             }
             Work::Nothing => Ok(()),

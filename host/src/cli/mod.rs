@@ -35,6 +35,7 @@ mod device;
 mod device_list;
 mod dispatch;
 mod doctor;
+mod embedded_library;
 mod emulate;
 mod failure;
 mod files;

@@ -15,7 +15,7 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
 use super::workload_commands::Program;
-use super::{Failure, driver_failure, limits, roofs, row_format, streams};
+use super::{Failure, driver_failure, limits, profile_program, roofs, row_format, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
@@ -43,18 +43,6 @@ pub(super) struct Arguments {
     #[command(flatten)]
     shown: Shown,
 
-    /// Show a program that was recorded into this folder
-    #[arg(long, value_name = "FOLDER")]
-    recording: Option<PathBuf>,
-
-    /// Write a timeline of the recorded program for Perfetto
-    #[arg(long, value_name = "FILE", requires = "recording")]
-    timeline: Option<PathBuf>,
-
-    /// Write both tables of the recorded program to this CSV file
-    #[arg(long, value_name = "FILE", requires = "recording")]
-    csv: Option<PathBuf>,
-
     #[command(flatten)]
     described: Described,
 
@@ -63,6 +51,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     limits: limits::Arguments,
+
+    #[command(flatten)]
+    of_program: profile_program::Arguments,
 }
 
 /// What is shown of the counts.
@@ -106,17 +97,19 @@ struct Row<'p> {
 }
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
-    if let Some(folder) = &arguments.recording {
+    if arguments.of_program.is_given() {
         let shown = &arguments.shown;
         let outputs = Outputs {
             json: &shown.json,
             page: &shown.page,
-            timeline: &arguments.timeline,
-            csv: &arguments.csv,
+            timeline: &arguments.of_program.timeline,
+            csv: &arguments.of_program.csv,
             printed: &shown.printed,
         };
-        return outputs.open()?.show(folder);
+        let opened = outputs.open()?;
+        return arguments.of_program.around(|folder| opened.show(folder));
     }
+    arguments.of_program.refuse_without_program()?;
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {

@@ -223,7 +223,7 @@ impl Program {
         Ok(Program { processes, end })
     }
 
-    /// Whether its devices were emulated, so that their times are no GPU's.
+    /// Whether its devices were emulated: their times say nothing of a GPU.
     pub fn is_emulated(&self) -> bool {
         self.processes.iter().any(|it| it.is_emulated)
     }

@@ -13,16 +13,23 @@
 //! }
 //! # Ok::<(), cupti::Error>(())
 //! ```
+//!
+//! [`trace`] tells a library that was put into another's process of all that it asks of its GPUs, to the end.
 
 mod activity;
+mod buffers;
 mod counters;
 mod error;
 mod library;
 mod record;
 mod session;
+mod traced;
+mod tracer;
 
 pub use activity::{Activity, Direction, Launch, StreamId, Work};
 pub use counters::Counters;
 pub use error::Error;
 pub use library::{LIBRARY, Version, version};
 pub use session::{Collected, Session};
+pub use traced::{Domain, Memory, Span, Synchronized, Traced};
+pub use tracer::{Function, Sink, Tracer, now, trace};

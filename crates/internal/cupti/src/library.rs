@@ -30,7 +30,7 @@ pub(crate) type Requested = unsafe extern "C" fn(*mut *mut u8, *mut usize, *mut 
 /// Takes a buffer back: context and stream (both unused), the buffer, its size, its valid bytes.
 pub(crate) type Completed = unsafe extern "C" fn(*mut c_void, u32, *mut u8, usize, usize);
 
-/// Is called where a subscriber has asked for callbacks, which this one does not.
+/// Is called where a subscriber has asked for it: its data, the domain, the function's number in it, and what is called.
 pub(crate) type Callback = unsafe extern "C" fn(*mut c_void, u32, u32, *const c_void);
 
 macro_rules! functions {
@@ -70,10 +70,13 @@ functions! {
     stream_id = cuptiGetStreamIdEx(*mut c_void, *mut c_void, u8, *mut u32);
     subscribe = cuptiSubscribe(*mut *mut c_void, Callback, *mut c_void);
     unsubscribe = cuptiUnsubscribe(*mut c_void);
+    enable_callback = cuptiEnableCallback(u32, *mut c_void, u32, u32);
+    callback_name = cuptiGetCallbackName(u32, u32, *mut *const c_char);
     register_callbacks = cuptiActivityRegisterCallbacks(Requested, Completed);
     enable = cuptiActivityEnable(u32);
     disable = cuptiActivityDisable(u32);
     flush_all = cuptiActivityFlushAll(u32);
+    flush_period = cuptiActivityFlushPeriod(u32);
     next_record = cuptiActivityGetNextRecord(*mut u8, usize, *mut *mut Record);
     dropped = cuptiActivityGetNumDroppedRecords(*mut c_void, u32, *mut usize);
 }

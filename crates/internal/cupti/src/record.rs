@@ -21,40 +21,51 @@ pub(crate) struct Record {
 }
 
 #[repr(C)]
-struct Kernel {
-    kind: u32,
-    cache: [u8; 2],
-    registers: u16,
-    partitioned: [u32; 2],
-    start: u64,
-    end: u64,
-    completed: u64,
-    device: u32,
-    context: u32,
-    stream: u32,
-    grid: [u32; 3],
-    block: [u32; 3],
-    static_shared: u32,
-    dynamic_shared: u32,
-    local: [u32; 2],
-    correlation: u32,
-    grid_id: i64,
-    name: *const c_char,
+pub(crate) struct Kernel {
+    pub(crate) kind: u32,
+    pub(crate) cache: [u8; 2],
+    pub(crate) registers: u16,
+    pub(crate) partitioned: [u32; 2],
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) completed: u64,
+    pub(crate) device: u32,
+    pub(crate) context: u32,
+    pub(crate) stream: u32,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) static_shared: u32,
+    pub(crate) dynamic_shared: u32,
+    pub(crate) local: [u32; 2],
+    pub(crate) correlation: u32,
+    pub(crate) grid_id: i64,
+    pub(crate) name: *const c_char,
 }
 
 /// A copy or a fill, whose fields lie alike.
 #[repr(C)]
-struct Transfer {
-    kind: u32,
+pub(crate) struct Transfer {
+    pub(crate) kind: u32,
     /// Of a copy; else the value.
-    copy_kind: u8,
-    detail: [u8; 3],
-    bytes: u64,
-    start: u64,
-    end: u64,
-    device: u32,
-    context: u32,
-    stream: u32,
+    pub(crate) copy_kind: u8,
+    /// Of a copy: the kinds of memory that are read and written, flags.
+    pub(crate) detail: [u8; 3],
+    pub(crate) bytes: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) device: u32,
+    pub(crate) context: u32,
+    pub(crate) stream: u32,
+    pub(crate) correlation: u32,
+}
+
+/// The record's kind.
+///
+/// # Safety
+/// `record` is one of CUPTI's.
+pub(crate) unsafe fn kind(record: *const Record) -> u32 {
+    // SAFETY: every record begins with its kind.
+    unsafe { (*record).kind }
 }
 
 /// A record as far as it is read: times are in nanoseconds of CUPTI's clock.
@@ -71,8 +82,8 @@ pub(crate) struct Fields {
 /// # Safety
 /// `record` is one of CUPTI's, of the kind that it says.
 pub(crate) unsafe fn read(record: *const Record) -> Option<Fields> {
-    // SAFETY: every record begins with its kind.
-    match unsafe { (*record).kind } {
+    // SAFETY: the caller's contract.
+    match unsafe { kind(record) } {
         // SAFETY: by its kind it is a kernel's, which begins with these fields.
         CONCURRENT_KERNEL => Some(unsafe { kernel(&*record.cast()) }),
         // SAFETY: likewise a copy's or a fill's.
@@ -172,6 +183,7 @@ mod tests {
             device: 0,
             context: 1,
             stream: 13,
+            correlation: 0,
         };
         let work_of = |record: &Transfer| {
             // SAFETY: the record is as its kind says; of other kinds nothing more is read.

@@ -7,15 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::activity::{Activity, StreamId};
+use crate::buffers::{self, requested};
 use crate::error::Error;
 use crate::library::{Functions, Version, functions};
 use crate::record::{self, Fields};
 
 /// The kinds of records that are collected.
 const KINDS: [u32; 3] = [record::CONCURRENT_KERNEL, record::MEMCPY, record::MEMSET];
-
-/// Words of 8 bytes of a buffer: 1 MiB, some 5000 records.
-const WORDS: usize = 1 << 17;
 
 /// The records of the running session so far. CUPTI's callbacks are given nothing to find it by, so there
 /// is one for the process.
@@ -201,38 +199,21 @@ impl Clock {
 
 unsafe extern "C" fn ignored(_: *mut c_void, _: u32, _: u32, _: *const c_void) {}
 
-/// Gives CUPTI an empty buffer.
-///
-/// # Safety
-/// All three are places to write to.
-unsafe extern "C" fn requested(buffer: *mut *mut u8, size: *mut usize, records: *mut usize) {
-    let words = Box::into_raw(vec![0u64; WORDS].into_boxed_slice());
-    // SAFETY: the caller's contract.
-    unsafe {
-        *buffer = words.cast();
-        *size = WORDS * size_of::<u64>();
-        *records = 0;
-    }
-}
-
 /// Reads the records of a buffer, and frees it.
 ///
 /// # Safety
-/// The buffer is one of `requested`, with so many valid bytes of records.
+/// The buffer is one of `buffers::requested`, with so many valid bytes of records.
 unsafe extern "C" fn completed(_: *mut c_void, _: u32, buffer: *mut u8, _: usize, valid: usize) {
-    if let Some(running) = &mut *running() {
-        let mut record = ptr::null_mut();
-        // SAFETY: the caller's contract; CUPTI sets `record` to the next one, or says that it was
-        // the last.
-        while unsafe { (running.functions.next_record)(buffer, valid, &mut record) } == 0 {
-            // SAFETY: CUPTI says that it is one.
-            if let Some(fields) = unsafe { record::read(record) } {
+    let mut running = running();
+    let functions = running.as_ref().map(|it| it.functions);
+    // SAFETY: the caller's contract; what is there are CUPTI's records.
+    unsafe {
+        buffers::read(functions, buffer, valid, |record| {
+            if let (Some(fields), Some(running)) = (record::read(record), &mut *running) {
                 running.collected.add(&running.clock, fields);
             }
-        }
+        });
     }
-    // SAFETY: `requested` made it of so many words, and CUPTI has given it back.
-    drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(buffer.cast::<u64>(), WORDS)) });
 }
 
 impl Collected {

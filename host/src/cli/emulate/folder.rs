@@ -10,7 +10,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::library;
+use crate::cli::embedded_library;
 
 /// In place of Triton's assembler: hands PTX over as it is.
 const PTXAS: &str = include_str!("ptxas.sh");
@@ -18,17 +18,17 @@ const PTXAS: &str = include_str!("ptxas.sh");
 const SITE_CUSTOMIZE: &str = include_str!("sitecustomize.py");
 
 /// A folder that goes with this value.
-pub(super) struct Folder(TempDir);
+pub(in crate::cli) struct Folder(TempDir);
 
 impl Folder {
     /// Writes it.
     ///
     /// # Errors
     /// The file system does not take it.
-    pub(super) fn new() -> io::Result<Folder> {
+    pub(in crate::cli) fn new() -> io::Result<Folder> {
         let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir()?;
         let path = |name: &str| folder.path().join(name);
-        fs::write(path("libcuda.so.1"), library::bytes())?;
+        fs::write(path("libcuda.so.1"), embedded_library::emulated_driver())?;
         symlink("libcuda.so.1", path("libcuda.so"))?;
         fs::write(path("ptxas"), PTXAS)?;
         fs::set_permissions(path("ptxas"), fs::Permissions::from_mode(0o755))?;
@@ -39,12 +39,12 @@ impl Folder {
     }
 
     /// Where the program's processes say what they have launched.
-    pub(super) fn record(&self) -> PathBuf {
+    pub(in crate::cli) fn record(&self) -> PathBuf {
         self.0.path().join("record")
     }
 
     /// Lets a program find what is here before all else.
-    pub(super) fn lend_to(&self, program: &mut Command) {
+    pub(in crate::cli) fn lend_to(&self, program: &mut Command) {
         let folder = self.0.path();
         program
             .env("LD_LIBRARY_PATH", first(folder, "LD_LIBRARY_PATH"))

@@ -1,7 +1,6 @@
 //! `ridgepoint emulate`: any program, with the emulator in place of NVIDIA's driver.
 
-mod folder;
-mod library;
+pub(super) mod folder;
 mod summary;
 
 use std::env;

@@ -1,7 +1,96 @@
-//! `ridgepoint profile` of a whole program, recorded while it ran.
+//! `ridgepoint profile -- PROGRAM`: any program, unchanged: its calls and who made them, its waits, and what its GPUs did.
 
 mod compare;
+mod program;
 mod show;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::Failure;
+use super::option_values::refuse_without_effect;
 pub(super) use compare::Programs;
+use program::Recorded;
 pub(super) use show::Outputs;
+
+/// What is profiled where a program is, and how.
+#[derive(Args)]
+#[group(skip)]
+#[command(next_help_heading = "Options for a program")]
+pub(super) struct Arguments {
+    /// Where the program's kernels run: on GPUs, or on the emulator, which has no times of a GPU; by default on GPUs, if
+    /// there are any
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = On::Auto)]
+    on: On,
+
+    /// Which part of the program is recorded: all, or what is between cudaProfilerStart and cudaProfilerStop
+    #[arg(long, value_name = "PART", value_enum, default_value_t = Part::All)]
+    part: Part,
+
+    /// Keep the recordings, a file per process, in this new folder
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+
+    /// Show a program that was recorded into this folder, instead of running one
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["program", "keep"])]
+    recording: Option<PathBuf>,
+
+    /// Write a timeline for Perfetto: calls, their work on the devices, memory
+    #[arg(long, value_name = "FILE")]
+    pub(super) timeline: Option<PathBuf>,
+
+    /// Write the tables of both sides to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(super) csv: Option<PathBuf>,
+
+    /// Profile this program with its arguments, unchanged
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum On {
+    Auto,
+    Gpu,
+    Emulator,
+}
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    All,
+    Profiler,
+}
+
+impl Arguments {
+    /// Whether a program, or what one has left, is to be profiled.
+    pub(super) fn is_given(&self) -> bool {
+        !self.program.is_empty() || self.recording.is_some()
+    }
+
+    /// Refuses files that only a program's profile has.
+    pub(super) fn refuse_without_program(&self) -> Result<(), Failure> {
+        let given = [
+            ("--timeline", self.timeline.is_some()),
+            ("--csv", self.csv.is_some()),
+        ];
+        refuse_without_effect(&given, "without a program")
+    }
+
+    /// Runs the program, if one is named, and hands over the folder of recordings. What the program's end says comes after
+    /// what is shown of it.
+    pub(super) fn around(
+        &self,
+        show: impl FnOnce(&std::path::Path) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if let Some(folder) = &self.recording {
+            return show(folder);
+        }
+        let recorded = Recorded::run(self)?;
+        show(recorded.folder())?;
+        recorded.verdict()
+    }
+}

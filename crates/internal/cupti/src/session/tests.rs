@@ -65,6 +65,18 @@ unsafe extern "C" fn unsubscribe(_: *mut c_void) -> Answer {
     0
 }
 
+unsafe extern "C" fn enable_callback(_: u32, _: *mut c_void, _: u32, _: u32) -> Answer {
+    REFUSED
+}
+
+unsafe extern "C" fn callback_name(_: u32, _: u32, _: *mut *const c_char) -> Answer {
+    REFUSED
+}
+
+unsafe extern "C" fn flush_period(_: u32) -> Answer {
+    REFUSED
+}
+
 unsafe extern "C" fn register(requested: Requested, completed: Completed) -> Answer {
     CALLBACKS.set(Some((requested, completed)));
     0
@@ -119,10 +131,13 @@ static FUNCTIONS: Functions = Functions {
     stream_id,
     subscribe,
     unsubscribe,
+    enable_callback,
+    callback_name,
     register_callbacks: register,
     enable,
     disable,
     flush_all: flush,
+    flush_period,
     next_record,
     dropped,
     version: Version(130_001),

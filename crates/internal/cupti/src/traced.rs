@@ -1,0 +1,535 @@
+//! What a tracer hears of: records as they lie in CUPTI's memory, read.
+//!
+//! As in `record`, the leading fields alone are declared, which CUPTI 12 and 13 have at the same places.
+
+use std::ffi::{CStr, c_char};
+
+use crate::library::Version;
+use crate::record::{self, CONCURRENT_KERNEL, Kernel, MEMCPY, MEMSET, Record};
+
+/// `CUpti_ActivityKind`.
+pub(crate) const DEVICE: u32 = 8;
+pub(crate) const MARKER: u32 = 12;
+pub(crate) const PEER_MEMCPY: u32 = 22;
+pub(crate) const EVENT: u32 = 36;
+pub(crate) const SYNCHRONIZATION: u32 = 38;
+pub(crate) const MEMORY: u32 = 49;
+
+/// The version whose records of events say which recording they are of: CUDA 12.8's.
+const WITH_RECORDINGS: u32 = 26;
+
+/// Work of a GPU, or what orders it. Times are nanoseconds of CUPTI's clock; 0 where CUPTI could not take them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Traced<'r> {
+    /// A GPU.
+    Device {
+        /// Its number.
+        id: u32,
+        /// Its name.
+        name: &'r CStr,
+    },
+    /// A kernel.
+    Kernel {
+        /// Where and when.
+        span: Span,
+        /// The name of the PTX entry.
+        name: &'r CStr,
+        /// Blocks.
+        grid: [u32; 3],
+        /// Threads of a block.
+        block: [u32; 3],
+        /// Registers per thread.
+        registers: u32,
+        /// Bytes of shared memory per block: static, dynamic.
+        shared: [u32; 2],
+    },
+    /// A copy.
+    Copy {
+        /// Where and when.
+        span: Span,
+        /// From which memory.
+        from: Memory,
+        /// To which.
+        to: Memory,
+        /// Bytes copied.
+        bytes: u64,
+        /// Another device that was written.
+        peer: Option<u32>,
+    },
+    /// Memory filled with a value.
+    Fill {
+        /// Where and when.
+        span: Span,
+        /// Bytes written.
+        bytes: u64,
+    },
+    /// A wait.
+    Synchronization {
+        /// For what.
+        on: Synchronized,
+        /// The context.
+        context: u32,
+        /// The call.
+        correlation: u32,
+        /// When the wait began.
+        start: u64,
+        /// When it ended.
+        end: u64,
+    },
+    /// An event put into a stream.
+    Event {
+        /// The event.
+        event: u32,
+        /// Which of its recordings; 0 where CUPTI does not say.
+        recording: u64,
+        /// The context.
+        context: u32,
+        /// The stream.
+        stream: u32,
+        /// The call.
+        correlation: u32,
+    },
+    /// Memory allocated or freed.
+    Memory {
+        /// Which memory.
+        memory: Memory,
+        /// Freed, and not allocated.
+        is_release: bool,
+        /// Whether it is of a pool.
+        is_pooled: bool,
+        /// Where.
+        address: u64,
+        /// Bytes.
+        bytes: u64,
+        /// The device.
+        device: u32,
+        /// The call.
+        correlation: u32,
+        /// When.
+        time: u64,
+    },
+    /// A range of NVTX begins.
+    RangeBegin {
+        /// Its number.
+        id: u32,
+        /// Its thread, 0 where it is the process's.
+        thread: u32,
+        /// Its name.
+        name: &'r CStr,
+        /// When.
+        time: u64,
+    },
+    /// A range of NVTX ends.
+    RangeEnd {
+        /// Its number.
+        id: u32,
+        /// When.
+        time: u64,
+    },
+    /// A mark of NVTX.
+    Mark {
+        /// Its thread, 0 where it is the process's.
+        thread: u32,
+        /// Its name.
+        name: &'r CStr,
+        /// When.
+        time: u64,
+    },
+}
+
+/// Where and when a GPU worked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The device.
+    pub device: u32,
+    /// The context.
+    pub context: u32,
+    /// The stream.
+    pub stream: u32,
+    /// The call.
+    pub correlation: u32,
+    /// The graph, 0 where in none.
+    pub graph: u32,
+    /// When it began.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+}
+
+/// Kinds of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Of the host, and not page-locked.
+    Pageable,
+    /// Of the host, page-locked.
+    Pinned,
+    /// Of a device.
+    Device,
+    /// Of both.
+    Managed,
+    /// A texture's array.
+    Array,
+    /// CUPTI does not say.
+    Unknown,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Synchronized {
+    /// The host, for a recording of an event.
+    Event(u32, u64),
+    /// The host, for a stream.
+    Stream(u32),
+    /// The host, for a context.
+    Context,
+    /// A stream, for a recording of an event.
+    StreamOnEvent(u32, u32, u64),
+}
+
+/// Where a function is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// The driver.
+    Driver,
+    /// The runtime.
+    Runtime,
+}
+
+/// The end of a kernel's record as far as it is read.
+#[repr(C)]
+struct LongKernel {
+    kernel: Kernel,
+    reserved: u64,
+    queued: u64,
+    submitted: u64,
+    launch: [u8; 4],
+    shared_executed: u32,
+    graph_node: u64,
+    shared_limit: u32,
+    graph: u32,
+}
+
+/// A copy or a fill, whose fields lie alike.
+#[repr(C)]
+struct LongTransfer {
+    transfer: record::Transfer,
+    runtime_correlation: u32,
+    pad: u32,
+    reserved: u64,
+    graph_node: u64,
+    graph: u32,
+}
+
+/// A fill has no correlation of the runtime's in its place.
+#[repr(C)]
+struct LongFill {
+    transfer: record::Transfer,
+    flags: u32,
+    pad: u32,
+    reserved: u64,
+    graph_node: u64,
+    graph: u32,
+}
+
+#[repr(C)]
+struct PeerCopy {
+    transfer: record::Transfer,
+    // In the place of `transfer.correlation` is the device that is read.
+    source_context: u32,
+    destination: u32,
+    destination_context: u32,
+    correlation: u32,
+    reserved: u64,
+    graph_node: u64,
+    graph: u32,
+}
+
+#[repr(C)]
+struct Wait {
+    kind: u32,
+    what: u32,
+    start: u64,
+    end: u64,
+    correlation: u32,
+    context: u32,
+    stream: u32,
+    event: u32,
+    /// Of newer versions.
+    recording: u64,
+}
+
+#[repr(C)]
+struct Recorded {
+    kind: u32,
+    correlation: u32,
+    context: u32,
+    stream: u32,
+    event: u32,
+    pad: u32,
+    /// Of newer versions.
+    device: u32,
+    pad2: u32,
+    reserved: u64,
+    time: u64,
+    recording: u64,
+}
+
+#[repr(C)]
+struct Allocated {
+    kind: u32,
+    operation: u32,
+    memory: u32,
+    correlation: u32,
+    address: u64,
+    bytes: u64,
+    time: u64,
+    place: u64,
+    process: u32,
+    device: u32,
+    context: u32,
+    stream: u32,
+    name: *const c_char,
+    is_async: u32,
+    pad: u32,
+    pool: u32,
+}
+
+#[repr(C)]
+struct Marker {
+    kind: u32,
+    flags: u32,
+    time: u64,
+    id: u32,
+    object: u32,
+    /// A process and a thread, or a device, a context and a stream.
+    ids: [u32; 3],
+    pad: u32,
+    name: *const c_char,
+}
+
+#[repr(C)]
+struct Device {
+    kind: u32,
+    flags: u32,
+    /// Bandwidth and size of the memory.
+    memory: [u64; 2],
+    /// From the constant memory's size to the largest grid.
+    limits: [u32; 20],
+    capability: [u32; 2],
+    id: u32,
+    ecc: u32,
+    uuid: [u8; 16],
+    name: *const c_char,
+}
+
+/// Reads a record of a kind that a tracer enables.
+///
+/// # Safety
+/// `record` is one of CUPTI's of this version, of the kind that it says.
+pub(crate) unsafe fn read<'r>(record: *const Record, version: Version) -> Option<Traced<'r>> {
+    // SAFETY: every record begins with its kind, and by its kind it begins with the fields that are declared. Names end
+    // with a zero, and live as long as the buffer.
+    unsafe {
+        match record::kind(record) {
+            CONCURRENT_KERNEL => Some(kernel(&*record.cast())),
+            MEMCPY => Some(copy(&*record.cast())),
+            PEER_MEMCPY => Some(peer_copy(&*record.cast())),
+            MEMSET => Some(fill(&*record.cast())),
+            SYNCHRONIZATION => wait(record.cast(), version),
+            EVENT => Some(event(record.cast(), version)),
+            MEMORY => Some(memory(&*record.cast())),
+            MARKER => marker(&*record.cast()),
+            DEVICE => {
+                let device = &*record.cast::<Device>();
+                Some(Traced::Device {
+                    id: device.id,
+                    name: named(device.name),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// # Safety
+/// The name is null or ends with a zero.
+unsafe fn named<'r>(name: *const c_char) -> &'r CStr {
+    match name.is_null() {
+        true => c"?",
+        // SAFETY: the caller's contract.
+        false => unsafe { CStr::from_ptr(name) },
+    }
+}
+
+unsafe fn kernel<'r>(record: &LongKernel) -> Traced<'r> {
+    let kernel = &record.kernel;
+    Traced::Kernel {
+        span: Span {
+            device: kernel.device,
+            context: kernel.context,
+            stream: kernel.stream,
+            correlation: kernel.correlation,
+            graph: record.graph,
+            start: kernel.start,
+            end: kernel.end,
+        },
+        // SAFETY: the caller's contract.
+        name: unsafe { named(kernel.name) },
+        grid: kernel.grid,
+        block: kernel.block,
+        registers: u32::from(kernel.registers),
+        shared: [kernel.static_shared, kernel.dynamic_shared],
+    }
+}
+
+fn span(record: &record::Transfer, graph: u32) -> Span {
+    Span {
+        device: record.device,
+        context: record.context,
+        stream: record.stream,
+        correlation: record.correlation,
+        graph,
+        start: record.start,
+        end: record.end,
+    }
+}
+
+fn copy<'r>(record: &LongTransfer) -> Traced<'r> {
+    let [from, to, _] = record.transfer.detail;
+    Traced::Copy {
+        span: span(&record.transfer, record.graph),
+        from: memory_kind(from.into()),
+        to: memory_kind(to.into()),
+        bytes: record.transfer.bytes,
+        peer: None,
+    }
+}
+
+fn peer_copy<'r>(record: &PeerCopy) -> Traced<'r> {
+    let [from, to, _] = record.transfer.detail;
+    Traced::Copy {
+        span: Span {
+            correlation: record.correlation,
+            ..span(&record.transfer, record.graph)
+        },
+        from: memory_kind(from.into()),
+        to: memory_kind(to.into()),
+        bytes: record.transfer.bytes,
+        peer: Some(record.destination),
+    }
+}
+
+fn fill<'r>(record: &LongFill) -> Traced<'r> {
+    Traced::Fill {
+        span: span(&record.transfer, record.graph),
+        bytes: record.transfer.bytes,
+    }
+}
+
+/// `CUpti_ActivityMemoryKind`.
+fn memory_kind(kind: u32) -> Memory {
+    match kind {
+        1 => Memory::Pageable,
+        2 => Memory::Pinned,
+        3 | 6 => Memory::Device,
+        4 => Memory::Array,
+        5 | 7 => Memory::Managed,
+        _ => Memory::Unknown,
+    }
+}
+
+/// # Safety
+/// The record is of this version; the last field is there in newer ones alone.
+unsafe fn wait<'r>(record: *const Wait, version: Version) -> Option<Traced<'r>> {
+    // SAFETY: the caller's contract. Fields are read one by one, for the last may be beyond the record.
+    unsafe {
+        let (stream, event) = ((*record).stream, (*record).event);
+        let recording = || match version.0 >= WITH_RECORDINGS {
+            true => (*record).recording,
+            false => 0,
+        };
+        // `CUpti_ActivitySynchronizationType`.
+        let on = match (*record).what {
+            1 => Synchronized::Event(event, recording()),
+            2 => Synchronized::StreamOnEvent(stream, event, recording()),
+            3 => Synchronized::Stream(stream),
+            4 => Synchronized::Context,
+            _ => return None,
+        };
+        Some(Traced::Synchronization {
+            on,
+            context: (*record).context,
+            correlation: (*record).correlation,
+            start: (*record).start,
+            end: (*record).end,
+        })
+    }
+}
+
+/// # Safety
+/// As of `wait`.
+unsafe fn event<'r>(record: *const Recorded, version: Version) -> Traced<'r> {
+    // SAFETY: likewise.
+    unsafe {
+        Traced::Event {
+            event: (*record).event,
+            recording: match version.0 >= WITH_RECORDINGS {
+                true => (*record).recording,
+                false => 0,
+            },
+            context: (*record).context,
+            stream: (*record).stream,
+            correlation: (*record).correlation,
+        }
+    }
+}
+
+fn memory<'r>(record: &Allocated) -> Traced<'r> {
+    Traced::Memory {
+        memory: memory_kind(record.memory),
+        is_release: record.operation == 2,
+        is_pooled: record.pool != 0,
+        address: record.address,
+        bytes: record.bytes,
+        device: record.device,
+        correlation: record.correlation,
+        time: record.time,
+    }
+}
+
+/// # Safety
+/// The name is null or ends with a zero.
+unsafe fn marker<'r>(record: &Marker) -> Option<Traced<'r>> {
+    const MARK: u32 = 1;
+    const BEGIN: u32 = 2;
+    const END: u32 = 4;
+    // `CUPTI_ACTIVITY_OBJECT_THREAD`.
+    let thread = match record.object {
+        2 => record.ids[1],
+        _ => 0,
+    };
+    let time = record.time;
+    // SAFETY: the caller's contract.
+    let name = || unsafe { named(record.name) };
+    match record.flags & (MARK | BEGIN | END) {
+        MARK => Some(Traced::Mark {
+            thread,
+            name: name(),
+            time,
+        }),
+        BEGIN => Some(Traced::RangeBegin {
+            id: record.id,
+            thread,
+            name: name(),
+            time,
+        }),
+        END => Some(Traced::RangeEnd {
+            id: record.id,
+            time,
+        }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

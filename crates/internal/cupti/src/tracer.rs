@@ -1,0 +1,231 @@
+//! Tracing a process to its end: its calls, as they are made, and what became of them.
+
+use std::ffi::{CStr, c_void};
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr;
+use std::sync::OnceLock;
+
+use crate::buffers::{self, requested};
+use crate::error::Error;
+use crate::library::{Functions, Version, functions};
+use crate::record;
+use crate::traced::{self, Domain, Traced};
+
+/// The kinds of records that are collected.
+const KINDS: [u32; 9] = [
+    traced::DEVICE,
+    record::CONCURRENT_KERNEL,
+    record::MEMCPY,
+    traced::PEER_MEMCPY,
+    record::MEMSET,
+    traced::SYNCHRONIZATION,
+    traced::EVENT,
+    traced::MEMORY,
+    traced::MARKER,
+];
+
+/// CUPTI hands records over after so many milliseconds: so much a process that is killed loses.
+const PERIOD: u32 = 100;
+
+/// Functions have numbers from 1; beyond this one is none.
+const LAST_FUNCTION: u32 = 2000;
+
+/// Hears of calls and of work. It is called on the program's threads and on CUPTI's, on several at a time.
+pub trait Sink: Sync {
+    /// The number by which calls of this function are told; `None` where they are not wanted.
+    fn function(&self, domain: Domain, name: &str) -> Option<u32>;
+    /// A call begins, on this thread.
+    fn enter(&self, function: Function);
+    /// A call ends, on this thread, with this answer.
+    fn leave(&self, function: Function, status: u32);
+    /// A GPU has worked, or waited. The order is not that of the times.
+    fn traced(&self, traced: Traced<'_>);
+}
+
+/// A call that begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What [`Sink::function`] has answered.
+    pub number: u32,
+    /// By what the call's work is known.
+    pub correlation: u32,
+}
+
+/// The sink, the library, and the sink's numbers of the functions of driver and runtime by CUPTI's.
+struct Running {
+    sink: &'static dyn Sink,
+    functions: &'static Functions,
+    numbers: [Vec<u32>; 2],
+}
+
+/// CUPTI's callbacks are given nothing to find it by.
+static RUNNING: OnceLock<Running> = OnceLock::new();
+
+/// A process that is traced.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracer {
+    functions: &'static Functions,
+}
+
+/// The moment on CUPTI's clock, in nanoseconds.
+///
+/// # Errors
+/// There is no library.
+pub fn now() -> Result<u64, Error> {
+    let functions = functions()?;
+    let mut time = 0;
+    // SAFETY: it takes a place to write to.
+    let answer = unsafe { (functions.timestamp)(&mut time) };
+    functions.checked("cuptiGetTimestamp", answer)?;
+    Ok(time)
+}
+
+/// Traces this process from now on, to its end. Best before the first call of the driver.
+///
+/// # Errors
+/// There is no library, the process is traced already, or CUPTI refuses, for example because another profiler is attached.
+pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
+    let functions = functions()?;
+    let numbers = [Domain::Driver, Domain::Runtime].map(|domain| wanted(functions, sink, domain));
+    let running = Running {
+        sink,
+        functions,
+        numbers,
+    };
+    if RUNNING.set(running).is_err() {
+        return Err(Error::Busy);
+    }
+    let running = RUNNING.get().expect("it was set");
+    let mut subscriber = ptr::null_mut();
+    // SAFETY: the handle is a place to write to, and `called` keeps the contract of callbacks.
+    functions.checked("cuptiSubscribe", unsafe {
+        (functions.subscribe)(&mut subscriber, called, ptr::null_mut())
+    })?;
+    for (domain, numbers) in [DRIVER, RUNTIME].into_iter().zip(&running.numbers) {
+        for (function, _) in numbers.iter().enumerate().filter(|(_, it)| **it != 0) {
+            // SAFETY: it takes the handle and numbers.
+            functions.checked("cuptiEnableCallback", unsafe {
+                (functions.enable_callback)(1, subscriber, domain, function as u32)
+            })?;
+        }
+    }
+    // SAFETY: both callbacks keep CUPTI's contract for them.
+    functions.checked("cuptiActivityRegisterCallbacks", unsafe {
+        (functions.register_callbacks)(requested, completed)
+    })?;
+    for kind in KINDS {
+        // SAFETY: it takes a number.
+        functions.checked("cuptiActivityEnable", unsafe { (functions.enable)(kind) })?;
+    }
+    // SAFETY: it takes a number.
+    functions.checked("cuptiActivityFlushPeriod", unsafe {
+        (functions.flush_period)(PERIOD)
+    })?;
+    Ok(Tracer { functions })
+}
+
+impl Tracer {
+    /// The library's version.
+    pub fn version(&self) -> Version {
+        self.functions.version
+    }
+
+    /// Has CUPTI hand over all its records, also of work that goes on, and says how many it has dropped.
+    pub fn flush(&self) -> u64 {
+        const FORCED: u32 = 1;
+        let mut dropped = 0;
+        // SAFETY: numbers, and a place to write to. What it answers is all the same: what it had it has given.
+        unsafe {
+            (self.functions.flush_all)(FORCED);
+            (self.functions.dropped)(ptr::null_mut(), 0, &mut dropped);
+        }
+        dropped as u64
+    }
+}
+
+/// `CUpti_CallbackDomain`.
+const DRIVER: u32 = 1;
+const RUNTIME: u32 = 2;
+
+/// The sink's numbers by CUPTI's, 0 for what is not wanted.
+fn wanted(functions: &Functions, sink: &dyn Sink, domain: Domain) -> Vec<u32> {
+    let of_cupti = match domain {
+        Domain::Driver => DRIVER,
+        Domain::Runtime => RUNTIME,
+    };
+    let number = |function| {
+        let mut name = ptr::null();
+        // SAFETY: numbers, and a place to write to; CUPTI's names are constants that end with a zero.
+        let name = unsafe {
+            match (functions.callback_name)(of_cupti, function, &mut name) {
+                0 if !name.is_null() => CStr::from_ptr(name),
+                _ => return 0,
+            }
+        };
+        let name = name.to_string_lossy();
+        sink.function(domain, &name).unwrap_or(0)
+    };
+    (0..=LAST_FUNCTION).map(number).collect()
+}
+
+/// The beginning of `CUpti_CallbackData`.
+#[repr(C)]
+struct Called {
+    /// 0 where the call begins, 1 where it ends.
+    site: u32,
+    name: *const c_void,
+    parameters: *const c_void,
+    answer: *const u32,
+    symbol: *const c_void,
+    context: *const c_void,
+    context_number: u32,
+    data: *const u64,
+    correlation: u32,
+}
+
+/// # Safety
+/// CUPTI's contract for callbacks of driver and runtime.
+unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *const c_void) {
+    let Some(running) = RUNNING.get() else { return };
+    let numbers = match domain {
+        DRIVER => &running.numbers[0],
+        RUNTIME => &running.numbers[1],
+        _ => return,
+    };
+    let number = numbers.get(function as usize).copied().unwrap_or(0);
+    // SAFETY: in these domains it is such a description.
+    let called = unsafe { &*data.cast::<Called>() };
+    let function = Function {
+        number,
+        correlation: called.correlation,
+    };
+    // Nothing unwinds into the program; the panic's message is all that becomes of it.
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| match called.site {
+        _ if number == 0 => {}
+        0 => running.sink.enter(function),
+        _ => {
+            let status = match called.answer.is_null() {
+                true => 0,
+                // SAFETY: where a call ends, its answer is there: a number of 4 bytes.
+                false => unsafe { called.answer.read_unaligned() },
+            };
+            running.sink.leave(function, status);
+        }
+    }));
+}
+
+/// # Safety
+/// The buffer is one of `buffers::requested`, with so many valid bytes of records.
+unsafe extern "C" fn completed(_: *mut c_void, _: u32, buffer: *mut u8, _: usize, valid: usize) {
+    let running = RUNNING.get();
+    // SAFETY: the caller's contract; what is there are CUPTI's records.
+    unsafe {
+        buffers::read(running.map(|it| it.functions), buffer, valid, |record| {
+            if let Some(running) = running
+                && let Some(traced) = traced::read(record, running.functions.version)
+            {
+                let _ = panic::catch_unwind(AssertUnwindSafe(|| running.sink.traced(traced)));
+            }
+        });
+    }
+}

@@ -1,0 +1,163 @@
+//! Runs a program so that it leaves recordings.
+
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use emulated_driver::settings;
+use tempfile::TempDir;
+
+use super::{Arguments, On, Part};
+use crate::cli::emulate::folder::Folder;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::{Failure, embedded_library};
+use crate::driver::gpus;
+
+/// The variable that names the library which NVIDIA's driver loads.
+const INJECTION: &str = "CUDA_INJECTION64_PATH";
+
+/// The program has ended, and has left recordings.
+pub(super) struct Recorded {
+    name: String,
+    ended: ExitStatus,
+    interrupt: Interrupt,
+    folder: PathBuf,
+    /// What goes with this value.
+    _temporary: Vec<TempDir>,
+}
+
+impl Recorded {
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    /// It cannot be started, or nothing could be recorded.
+    pub(super) fn run(arguments: &Arguments) -> Result<Recorded, Failure> {
+        let [name, words @ ..] = arguments.program.as_slice() else {
+            return Err(Failure::Usage("no program is named".to_owned()));
+        };
+        let mut temporary = vec![new_folder()?];
+        let folder = match &arguments.keep {
+            Some(folder) => kept(folder)?,
+            None => temporary[0].path().to_owned(),
+        };
+        let mut program = Command::new(name);
+        program.args(words).env(recorder::FOLDER, &folder);
+        match arguments.part {
+            Part::All => program.env_remove(recorder::BY_PROFILER),
+            Part::Profiler => program.env(recorder::BY_PROFILER, "on"),
+        };
+        let emulated = match is_emulated(arguments.on)? {
+            true => Some(Emulated::around(&mut program)?),
+            false => {
+                temporary.push(inject(&mut program)?);
+                None
+            }
+        };
+        let interrupt = Interrupt::watch();
+        let ended =
+            Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
+        drop(emulated);
+        let name = name.display().to_string();
+        let ended =
+            ended.map_err(|error| Failure::Failed(format!("cannot run {name}: {error}")))?;
+        say_problems(&folder)?;
+        Ok(Recorded {
+            name,
+            ended,
+            interrupt,
+            folder,
+            _temporary: temporary,
+        })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// How the program has ended.
+    pub(super) fn verdict(&self) -> Result<(), Failure> {
+        self.interrupt.check()?;
+        match (self.ended.code(), self.ended.signal()) {
+            (Some(0), _) => Ok(()),
+            (Some(status), _) => Err(Failure::Failed(format!(
+                "{} has ended with status {status}",
+                self.name
+            ))),
+            (None, signal) => Err(Failure::Failed(format!(
+                "{} was ended by signal {}",
+                self.name,
+                signal.unwrap_or(0)
+            ))),
+        }
+    }
+}
+
+fn new_folder() -> Result<TempDir, Failure> {
+    let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir();
+    folder.map_err(Failure::failed)
+}
+
+/// A folder for recordings that are kept: one that has none yet, for those of two runs would be taken for one.
+fn kept(folder: &Path) -> Result<PathBuf, Failure> {
+    let failed =
+        |error: io::Error| Failure::Failed(format!("cannot make {}: {error}", folder.display()));
+    fs::create_dir(folder).map_err(failed)?;
+    folder.canonicalize().map_err(failed)
+}
+
+fn is_emulated(on: On) -> Result<bool, Failure> {
+    match (on, gpus()) {
+        (On::Emulator, _) | (On::Auto, Err(_)) => Ok(true),
+        (On::Auto | On::Gpu, Ok(_)) => Ok(false),
+        (On::Gpu, Err(error)) => Err(Failure::Failed(format!(
+            "{error}; --on emulator profiles the program without a GPU"
+        ))),
+    }
+}
+
+/// Has NVIDIA's driver load the recorder. The library is in the folder that is returned.
+fn inject(program: &mut Command) -> Result<TempDir, Failure> {
+    if let Some(other) = std::env::var_os(INJECTION) {
+        return Err(Failure::Usage(format!(
+            "{INJECTION} names {} already: a program is recorded by one at a time",
+            other.display()
+        )));
+    }
+    let folder = new_folder()?;
+    let path = folder.path().join("libridgepoint_injection.so");
+    fs::write(&path, embedded_library::injection()).map_err(Failure::failed)?;
+    program.env(INJECTION, path);
+    Ok(folder)
+}
+
+/// The emulated driver in the program's environment, which records by itself.
+struct Emulated {
+    _folder: Folder,
+}
+
+impl Emulated {
+    fn around(program: &mut Command) -> Result<Emulated, Failure> {
+        let folder = Folder::new().map_err(Failure::failed)?;
+        folder.lend_to(program);
+        program
+            .env(settings::RECORD, folder.record())
+            .env(settings::CHECKS, "off");
+        Ok(Emulated { _folder: folder })
+    }
+}
+
+/// Ends where a process could not be recorded, with its reason.
+fn say_problems(folder: &Path) -> Result<(), Failure> {
+    for entry in fs::read_dir(folder).map_err(Failure::failed)? {
+        let path = entry.map_err(Failure::failed)?.path();
+        if path.extension().is_some_and(|it| it == "error") {
+            let reason = fs::read_to_string(&path).map_err(Failure::failed)?;
+            return Err(Failure::Failed(format!(
+                "the program could not be recorded: {reason}"
+            )));
+        }
+    }
+    Ok(())
+}

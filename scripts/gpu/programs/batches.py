@@ -1,0 +1,47 @@
+"""Ten batches to the device, multiplied, and back, by PyTorch: batches.py pageable|pinned|streams"""
+
+import sys
+import time
+
+import torch
+
+BATCHES = 10
+ORDER = 4096
+
+
+def one_stream(inputs, outputs, weight):
+    for source, result in zip(inputs, outputs):
+        x = source.to("cuda", non_blocking=True)
+        y = x @ weight
+        result.copy_(y, non_blocking=True)
+
+
+def streams(inputs, outputs, weight):
+    lanes = [torch.cuda.Stream() for _ in range(3)]
+    for number, (source, result) in enumerate(zip(inputs, outputs)):
+        with torch.cuda.stream(lanes[number % len(lanes)]):
+            x = source.to("cuda", non_blocking=True)
+            y = x @ weight
+            result.copy_(y, non_blocking=True)
+
+
+def main():
+    name = sys.argv[1]
+    variant = streams if name == "streams" else one_stream
+    shape = (ORDER, ORDER)
+    is_pinned = name != "pageable"
+    inputs = [torch.randn(shape, pin_memory=is_pinned) for _ in range(BATCHES)]
+    outputs = [torch.zeros(shape, pin_memory=is_pinned) for _ in range(BATCHES)]
+    weight = torch.randn(shape, device="cuda")
+    variant(inputs, outputs, weight)
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    begin = time.perf_counter()
+    variant(inputs, outputs, weight)
+    torch.cuda.synchronize()
+    seconds = time.perf_counter() - begin
+    torch.cuda.profiler.stop()
+    print(f"TIME batches {name} {seconds:.6f} s")
+
+
+main()

@@ -1,0 +1,36 @@
+"""A vector normalized again and again, by CuPy: normalize.py host|device [STEPS]"""
+
+import sys
+import time
+
+import cupy as cp
+
+
+def host(x, steps):
+    for _ in range(steps):
+        x = x / float(cp.linalg.norm(x))
+    return x
+
+
+def device(x, steps):
+    for _ in range(steps):
+        x = x / cp.linalg.norm(x)
+    return x
+
+
+def main():
+    variant = globals()[sys.argv[1]]
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    x = cp.random.default_rng(1).standard_normal(1 << 20, dtype=cp.float32)
+    variant(x, 20)
+    cp.cuda.Device().synchronize()
+    cp.cuda.profiler.start()
+    begin = time.perf_counter()
+    variant(x, steps)
+    cp.cuda.Device().synchronize()
+    seconds = time.perf_counter() - begin
+    cp.cuda.profiler.stop()
+    print(f"TIME normalize {sys.argv[1]} {seconds:.6f} s")
+
+
+main()
