@@ -178,6 +178,52 @@ fn the_analysis_is_written_for_programs() {
 }
 
 #[test]
+fn a_recorded_program_is_a_page_a_timeline_and_rows() {
+    let folder = recorded();
+    fs::write(folder.path().join("train.py"), "pass\n".repeat(50)).expect("written");
+    let words =
+        "profile --recording . --page program.html --timeline program.json --csv program.csv";
+    let words: Vec<&str> = words.split(' ').collect();
+    succeeds(folder.path(), &words);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    let page = read("program.html");
+    for part in [
+        "Overview",
+        "cudaMemcpyAsync at /home/me/train.py:38",
+        "-home-me-train-py-38\"",
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    let timeline: Value = serde_json::from_str(&read("program.json")).expect("JSON");
+    let events = timeline["traceEvents"].as_array().expect("events");
+    let count = |kind: &str| events.iter().filter(|it| it["ph"] == kind).count();
+    // 20 calls and 20 pieces of work, with an arrow between each.
+    assert_eq!([count("X"), count("s"), count("f")], [40, 20, 20]);
+    let csv = read("program.csv");
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    assert_eq!(rows.records().count(), 4);
+}
+
+#[test]
+fn two_recorded_programs_are_compared() {
+    let folder = recorded();
+    succeeds(
+        folder.path(),
+        &["profile", "--recording", ".", "--json", "a.json"],
+    );
+    let text = fs::read_to_string(folder.path().join("a.json")).expect("written");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    document["program"]["waits"][0]["count"] = 20.into();
+    fs::write(folder.path().join("b.json"), document.to_string()).expect("written");
+    let same = succeeds(folder.path(), &["compare", "a.json", "a.json"]);
+    assert!(same.contains("idle time of the devices"), "{same}");
+    let output = ridgepoint_in(folder.path(), &["compare", "a.json", "b.json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("more by over 3 %: waits"), "{errors}");
+}
+
+#[test]
 fn a_folder_without_recordings_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = ridgepoint_in(folder.path(), &["profile", "--recording", "."]);

@@ -15,6 +15,7 @@ pub mod ceilings;
 pub mod check;
 pub mod compare;
 pub mod embedded;
+mod html;
 pub mod kernels;
 #[doc(hidden)]
 pub mod links;

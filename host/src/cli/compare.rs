@@ -12,6 +12,7 @@ use super::files::Files;
 use super::measure::Effort;
 use super::option_values::percent;
 use super::output::{formats, open_whole, target};
+use super::profile_program::Programs;
 use super::workload_commands::Program;
 use super::{Failure, against, row_format, streams};
 use crate::compare::{
@@ -106,6 +107,10 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         })
     };
     if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
+        if let Some(programs) = Programs::read(before, after) {
+            console.finish();
+            return programs.compare(arguments.tolerance, &arguments.printed);
+        }
         let comparison = of(&read(before)?, &read(after)?)?;
         console.finish();
         return arguments.show(&comparison);

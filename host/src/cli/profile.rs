@@ -101,11 +101,15 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         let shown = &arguments.shown;
         let outputs = Outputs {
             json: &shown.json,
+            page: &shown.page,
+            timeline: &arguments.of_program.timeline,
+            csv: &arguments.of_program.csv,
             printed: &shown.printed,
         };
         let opened = outputs.open()?;
         return arguments.of_program.around(|folder| opened.show(folder));
     }
+    arguments.of_program.refuse_without_program()?;
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {

@@ -69,6 +69,13 @@ impl Analysis {
     }
 }
 
+impl Analysis {
+    /// The rows of copies.
+    pub(super) fn copies(&self) -> impl Iterator<Item = &Row> {
+        self.device.iter().filter(|it| it.is_copy)
+    }
+}
+
 impl ProcessFacts {
     fn of(process: &Process) -> ProcessFacts {
         ProcessFacts {

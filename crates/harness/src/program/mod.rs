@@ -3,11 +3,14 @@
 //! [`Program`] is made of the recordings of its processes; an [`Analysis`] is what it tells people and programs.
 
 mod analysis;
+mod compare;
 mod function;
 mod kernel_name;
 mod label;
 mod model;
+mod page;
 mod place;
+mod read;
 mod replay;
 mod rows;
 mod story;
@@ -21,11 +24,13 @@ mod timeline;
 mod wait;
 
 pub use analysis::{Analysis, ProcessFacts};
+pub use compare::{Figure, NothingToCompare, Verdict, compare, comparison_text};
 pub use function::Purpose;
 pub use model::{
     Activity, Allocated, Call, EventRecord, Missing, NoProgram, Process, Program, Range, StreamId,
     Synchronization, Work,
 };
+pub use page::page;
 pub use place::Place;
 pub use rows::TableRow;
 pub use story::{Advice, Cause, Idle, MemoryUse, Overlap, Share, Story, Why};

@@ -63,8 +63,10 @@ pub(super) struct Caller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owner {
     Author,
-    /// Text that was executed, such as `python -c` does, or machine code of unknown source.
+    /// Text that was executed, as `python -c` does, or a program whose source is not known.
     Unnamed,
+    /// A shared object whose source is not known.
+    Shared,
     Library,
 }
 

@@ -32,21 +32,23 @@ impl Symbols {
         if let Some(callers) = lines.filter(|it| !it.is_empty()) {
             return callers;
         }
-        let symbol = loader.as_ref().and_then(|it| it.find_symbol(address));
-        let function = match symbol {
-            Some(symbol) => demangle_auto(symbol.into(), None).into_owned(),
-            None => format!("{address:#x}"),
-        };
+        let function = loader.as_ref().map(|it| symbol(it, address));
+        let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let name = Path::new(path).file_name().unwrap_or(path.as_ref());
         vec![Caller {
             function,
             file: name.to_string_lossy().into_owned(),
             line: None,
-            owner: match is_installed(path) {
-                true => Owner::Library,
-                false => Owner::Unnamed,
-            },
+            owner: owner_of_module(path),
         }]
+    }
+}
+
+/// The function at an address, or the address where no symbol says it.
+fn symbol(loader: &Loader, address: u64) -> String {
+    match loader.find_symbol(address) {
+        Some(symbol) => demangle_auto(symbol.into(), None).into_owned(),
+        None => format!("{address:#x}"),
     }
 }
 
@@ -65,7 +67,7 @@ fn with_lines(loader: &Loader, address: u64) -> Vec<Caller> {
         };
         let name = frame.function.as_ref().and_then(|it| it.demangle().ok());
         callers.push(Caller {
-            function: name.map_or_else(String::new, |it| it.into_owned()),
+            function: name.map_or_else(|| symbol(loader, address), |it| it.into_owned()),
             file: file.to_owned(),
             line: Some(line),
             owner: match is_of_library(file) {
@@ -86,6 +88,18 @@ fn is_of_library(file: &str) -> bool {
         "/toolchains/",
     ];
     parts.iter().any(|it| file.contains(it)) || is_installed(file)
+}
+
+/// Whose machine code without source lines is.
+fn owner_of_module(path: &str) -> Owner {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // NVIDIA's libraries, wherever they are.
+    let is_nvidia = name.starts_with("libcu") || name.starts_with("libnv");
+    match (is_nvidia || is_installed(path), name.contains(".so")) {
+        (true, _) => Owner::Library,
+        (false, true) => Owner::Shared,
+        (false, false) => Owner::Unnamed,
+    }
 }
 
 /// Whether a file is the system's, or of a package of Python.

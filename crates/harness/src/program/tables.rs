@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
+use super::label::Label;
 use super::model::Program;
 use super::place::Place;
 use super::wait::Wait;
@@ -18,6 +19,8 @@ pub struct Row {
     pub name: String,
     /// The line that called or launched it.
     pub place: Place,
+    /// Whether it is a copy of a device.
+    pub is_copy: bool,
     /// How often.
     pub count: u64,
     /// Bytes that copies or fills wrote.
@@ -82,7 +85,10 @@ pub(super) fn device(program: &Program) -> Vec<Row> {
         let times: Vec<u64> = activities.iter().map(|it| it.took()).collect();
         let bytes = activities.iter().filter_map(|it| it.work.bytes());
         let bytes = bytes.reduce(|a, b| a + b);
-        row(program, (label.to_string(), place), &times, bytes)
+        Row {
+            is_copy: matches!(label, Label::Copy { .. }),
+            ..row(program, (label.to_string(), place), &times, bytes)
+        }
     });
     sorted(rows)
 }
@@ -145,6 +151,7 @@ fn row(
     Row {
         name,
         place: place.clone(),
+        is_copy: false,
         count: times.len() as u64,
         bytes,
         times: times_of(program, times),

@@ -87,7 +87,8 @@ fn shortcomings(process: &ProcessFacts) -> Vec<String> {
     all.into_iter().map(line).collect()
 }
 
-fn waits(analysis: &Analysis) -> String {
+/// The waits of the host.
+pub(super) fn waits(analysis: &Analysis) -> String {
     let rows = analysis.waits.iter().take(WAITS).map(wait);
     let mut lines: Vec<String> = rows.collect();
     let more = analysis.waits.len().saturating_sub(WAITS);

@@ -88,7 +88,12 @@ impl Timeline<'_> {
             process: self.device,
             thread: 0,
         };
-        let name = format!("devices of {}: {}", process.id, devices.join(", "));
+        let kind = if process.is_emulated {
+            "emulated devices"
+        } else {
+            "devices"
+        };
+        let name = format!("{kind} of {}: {}", process.id, devices.join(", "));
         events.push(of_device.of_process_named(&name));
         for stream in process.streams.ids() {
             let name = format!("stream {} of context {}", stream.stream, stream.context);

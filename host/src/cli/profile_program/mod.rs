@@ -1,5 +1,6 @@
 //! `ridgepoint profile -- PROGRAM`: any program, unchanged: its calls and who made them, its waits, and what its GPUs did.
 
+mod compare;
 mod program;
 mod show;
 
@@ -9,6 +10,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Failure;
+use super::option_values::refuse_without_effect;
+pub(super) use compare::Programs;
 use program::Recorded;
 pub(super) use show::Outputs;
 
@@ -34,6 +37,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["program", "keep"])]
     recording: Option<PathBuf>,
 
+    /// Write a timeline for Perfetto: calls, their work on the devices, memory
+    #[arg(long, value_name = "FILE")]
+    pub(super) timeline: Option<PathBuf>,
+
+    /// Write the tables of both sides to this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(super) csv: Option<PathBuf>,
+
     /// Profile this program with its arguments, unchanged
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -58,6 +69,15 @@ impl Arguments {
     /// Whether a program, or what one has left, is to be profiled.
     pub(super) fn is_given(&self) -> bool {
         !self.program.is_empty() || self.recording.is_some()
+    }
+
+    /// Refuses files that only a program's profile has.
+    pub(super) fn refuse_without_program(&self) -> Result<(), Failure> {
+        let given = [
+            ("--timeline", self.timeline.is_some()),
+            ("--csv", self.csv.is_some()),
+        ];
+        refuse_without_effect(&given, "without a program")
     }
 
     /// Runs the program, if one is named, and hands over the folder of recordings. What the program's end says comes after

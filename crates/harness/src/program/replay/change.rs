@@ -1,11 +1,12 @@
 //! Changes of a program, as its author would make them, made to what is run again.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use recording::Memory;
 
 use super::super::function::{Purpose, is_asynchronous};
 use super::super::model::{Process, Work as Kind};
+use super::super::place::Place;
 use super::plan::{Engine, Plan, Step, Thread, Work, median};
 
 /// A change. Calls are numbers of the process's.
@@ -201,7 +202,9 @@ impl Plan {
         /// Streams that take turns.
         const TURNS: usize = 4;
         let first = self.streams;
-        let mut turns: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        // The work of each stream in its old order.
+        let mut order: Vec<Vec<usize>> = vec![Vec::new(); first];
+        let mut place_of = vec![0; self.works.len()];
         for id in process.streams.ids() {
             let mut turn = 0;
             let mut before = Engine::ToDevice;
@@ -211,35 +214,39 @@ impl Plan {
                     turn += 1;
                 }
                 before = work.engine;
-                let of_stream = turns.entry(work.stream).or_default();
-                of_stream.push(index);
+                place_of[index] = order[work.stream].len();
+                order[work.stream].push(index);
                 work.stream = first + TURNS * work.stream + turn % TURNS;
             }
         }
         self.streams = first + TURNS * first;
-        // Who waited for a work waited for those in front of it, too.
-        let place_in: Vec<(usize, usize)> = {
-            let mut places = vec![(0, 0); self.works.len()];
-            for (&stream, all) in &turns {
-                for (place, &index) in all.iter().enumerate() {
-                    places[index] = (stream, place);
-                }
-            }
-            places
-        };
+        let copies = process.activities.iter().filter_map(|it| match it.work {
+            Kind::Copy { .. } => process.caller(it).map(|it| &*it.place),
+            _ => None,
+        });
+        let copies: HashSet<&Place> = copies.collect();
         let works = &self.works;
+        // Who waited for a work waited for those in front of it, which are now in streams of their own.
         let in_front = |work: usize| {
-            let (stream, place) = place_in[work];
+            let stream = (works[work].stream - first) / TURNS;
             let mut seen = HashSet::new();
-            let earlier = turns[&stream][..=place].iter().rev();
-            let last = earlier
-                .take(64)
-                .filter(move |&&it| seen.insert(works[it].stream));
+            let earlier = order[stream][..=place_of[work]].iter().rev().take(1000);
+            let last = earlier.filter(move |&&it| seen.insert(works[it].stream));
             last.copied().collect::<Vec<usize>>()
         };
-        for step in self.threads.iter_mut().flat_map(|it| &mut it.steps) {
-            step.awaits = step.awaits.iter().flat_map(|&it| in_front(it)).collect();
-            step.stream_waits.clear();
+        for thread in &mut self.threads {
+            let last = thread.steps.iter().rposition(|it| !it.awaits.is_empty());
+            for (index, step) in thread.steps.iter_mut().enumerate() {
+                let call = step.call.map(|it| &process.calls[it]);
+                // A library's own wait for each copy would keep the batches apart.
+                let is_of_copy = call
+                    .is_some_and(|it| it.purpose == Purpose::Wait && copies.contains(&*it.place));
+                step.awaits = match is_of_copy && last != Some(index) {
+                    true => Vec::new(),
+                    false => step.awaits.iter().flat_map(|&it| in_front(it)).collect(),
+                };
+                step.stream_waits.clear();
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 //! Hand-made recordings, and what is said of them.
 
 mod machine;
+mod native;
 mod replayed;
 mod script;
+mod told;
 
 use std::path::Path;
 

@@ -4,8 +4,8 @@ use recording::Memory::{Device, Pageable, Pinned};
 use recording::Recording;
 
 use super::machine::Machine;
-use super::script::program;
-use crate::program::{Advice, Analysis};
+use super::script::{Script, program};
+use crate::program::{Advice, Analysis, Verdict, compare};
 
 /// The analysis of a program, whose replay is as long as it was.
 #[track_caller]
@@ -150,4 +150,69 @@ fn a_program_that_keeps_its_device_busy_is_left_as_it_is() {
     machine.waits(11);
     let analysis = analysis(machine.ends().0);
     assert_eq!(analysis.story.advice, []);
+}
+
+#[test]
+fn a_gate_fails_where_idle_time_waits_or_copies_grow() {
+    let of = |is_read| analysis(reading(is_read).0);
+    let (blocking, kept) = (of(true), of(false));
+    let verdicts = |before: &Analysis, after: &Analysis| {
+        let figures = compare(before, after, 0.03).expect("both have work");
+        let judged = figures
+            .into_iter()
+            .filter_map(|it| Some((it.figure, it.verdict?)));
+        judged.collect::<Vec<_>>()
+    };
+    let all = [
+        "idle time of the devices",
+        "waits",
+        "copies",
+        "bytes of copies",
+    ];
+    assert_eq!(
+        verdicts(&blocking, &kept),
+        all.map(|it| (it, Verdict::Less))
+    );
+    assert_eq!(
+        verdicts(&kept, &blocking),
+        all.map(|it| (it, Verdict::More))
+    );
+    assert_eq!(verdicts(&kept, &kept), all.map(|it| (it, Verdict::Same)));
+    let nothing = Analysis::of(&program(Script::new().end(10)));
+    assert!(compare(&kept, &nothing, 0.03).is_err());
+}
+
+/// As PyTorch copies: the call that copies, and one that waits for it.
+fn waiting_batches(is_changed: bool) -> (Recording, u64) {
+    let mut machine = Machine::new();
+    for batch in 0..10 {
+        let stream = if is_changed { batch % 4 } else { 0 };
+        for (line, from, to) in [(21, Pageable, Device), (23, Device, Pageable)] {
+            let pinned = |it| {
+                if is_changed && it == Pageable {
+                    Pinned
+                } else {
+                    it
+                }
+            };
+            machine.copies(line, stream, (pinned(from), pinned(to), 64 << 20));
+            if !is_changed {
+                machine.waits_until(line, stream, machine.free(stream));
+            }
+            if line == 21 {
+                machine.launches(22, stream, 2700);
+            }
+        }
+    }
+    machine.waits(25);
+    machine.ends()
+}
+
+#[test]
+fn batches_that_wait_for_each_copy() {
+    saves(
+        waiting_batches(false),
+        waiting_batches(true),
+        "several streams",
+    );
 }

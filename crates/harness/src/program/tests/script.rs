@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use recording::{
-    Activity, Call, Device, End, Frame, Kernel, Memory, Process, Record, Recording, Stack,
-    Synchronization, Synchronized, Text, Work,
+    Activity, Allocation, Call, Device, End, Frame, Kernel, Memory, Process, Range, Record,
+    Recording, Stack, Synchronization, Synchronized, Text, Work,
 };
 
 use super::super::Program;
@@ -153,6 +153,41 @@ impl Script {
             start: 0,
             end: 0,
         }));
+    }
+
+    /// Memory of a device, allocated or freed at a microsecond.
+    pub(in crate::program) fn memory(
+        &mut self,
+        (address, bytes, is_release): (u64, u64, bool),
+        correlation: u32,
+        time: u64,
+    ) {
+        self.records.push(Record::Allocation(Allocation {
+            memory: Memory::Device,
+            is_release,
+            is_pooled: false,
+            address,
+            bytes,
+            device: 0,
+            correlation,
+            time: 5000 + time * US,
+        }));
+    }
+
+    /// A range of NVTX of the process between these microseconds.
+    pub(in crate::program) fn range(&mut self, name: &str, (start, end): (u64, u64)) {
+        let name = self.text(name);
+        let (id, thread) = (name, 0);
+        let time = |it: u64| 5000 + it * US;
+        let begin = Range::Begin {
+            id,
+            thread,
+            name,
+            time: time(start),
+        };
+        self.records.push(Record::Range(begin));
+        let time = time(end);
+        self.records.push(Record::Range(Range::End { id, time }));
     }
 
     /// The recording of a process that has ended then.

@@ -1,0 +1,86 @@
+//! The analysis as a page: an overview of the time, the story, tables, and the author's lines with what they cost.
+
+mod overview;
+mod source;
+
+use super::analysis::Analysis;
+use super::model::Program;
+use super::story;
+use super::tables::Row;
+use super::text;
+use crate::html::{self, escaped};
+use crate::table::{Times, time_text};
+
+/// Rows of a table that are shown.
+const ROWS: usize = 100;
+
+/// The page of a program and its analysis. `read` gives the text of a source file, where it is found.
+pub fn page(
+    program: &Program,
+    analysis: &Analysis,
+    read: &dyn Fn(&str) -> Option<String>,
+) -> String {
+    let commands = analysis.processes.iter().map(|it| it.command.join(" "));
+    let commands: Vec<String> = commands.collect();
+    let subtitle = match analysis.is_emulated {
+        true => "Recorded on emulated devices: counts and order, without times".to_owned(),
+        false => format!("Recorded for {}", time_text(analysis.whole_ns)),
+    };
+    let mut body = String::new();
+    if !analysis.is_emulated {
+        body += &overview::overview(program);
+    }
+    body += &format!(
+        "<h2>Story</h2>\n<pre>{}</pre>\n",
+        escaped(&story::text(analysis))
+    );
+    body += &format!(
+        "<h2>Waits</h2>\n<pre>{}</pre>\n",
+        escaped(&text::waits(analysis))
+    );
+    body += &table(
+        "Host side: calls of CUDA",
+        &analysis.host,
+        analysis.whole_ns,
+    );
+    body += &table(
+        "Device side: kernels and copies",
+        &analysis.device,
+        analysis.whole_ns,
+    );
+    body += &source::sources(analysis, read);
+    html::page(
+        &format!("Program: {}", commands.join("; ")),
+        &subtitle,
+        &body,
+    )
+}
+
+fn table(title: &str, rows: &[Row], whole_ns: f64) -> String {
+    let mut html = format!(
+        "<h2>{}</h2>\n<div class=\"table\"><table>\n<tr><th>Time (%)</th><th>Total</th><th>Calls</th><th>mean</th>\
+         <th>std</th><th>min</th><th>max</th><th class=\"code\">Name</th><th class=\"code\">Where</th></tr>\n",
+        escaped(title)
+    );
+    for row in rows.iter().take(ROWS) {
+        let cell = |of: &dyn Fn(&Times) -> String| row.times.as_ref().map(of).unwrap_or_default();
+        let time = |of: &dyn Fn(&Times) -> f64| cell(&|it| time_text(of(it)));
+        let numbers = [
+            cell(&|it| format!("{:.2}", 100.0 * it.total_ns / whole_ns)),
+            time(&|it| it.total_ns),
+            row.count.to_string(),
+            time(&|it| it.mean_ns),
+            time(&|it| it.std_ns),
+            time(&|it| it.min_ns),
+            time(&|it| it.max_ns),
+        ];
+        let numbers = numbers.map(|it| format!("<td>{it}</td>"));
+        html += &format!(
+            "<tr>{}<td class=\"code\">{}</td><td class=\"code\">{}</td></tr>\n",
+            numbers.concat(),
+            escaped(&row.name),
+            source::link(&row.place)
+        );
+    }
+    html + "</table></div>\n"
+}
