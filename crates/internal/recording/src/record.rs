@@ -27,10 +27,10 @@ pub enum Record {
     Allocation(Allocation),
     /// The begin, or the end, of a range of NVTX.
     Range(Range),
-    /// The begin, or the end, of a part that was asked for: nothing is recorded outside of parts where there are any.
-    Part(Part),
     /// The end of the process.
     End(End),
+    /// The begin, or the end, of a part that was asked for: nothing is recorded outside of parts where there are any.
+    Part(Part),
 }
 
 /// A process.
