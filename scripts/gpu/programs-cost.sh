@@ -1,40 +1,39 @@
 #!/usr/bin/env bash
-# What recording costs: programs alone, recorded and traced by torch.profiler, in turns, and programs that end in every way:
-# programs-cost.sh RIDGEPOINT_INJECTION.so OUT [RUST_PROGRAM...]
+# What recording costs: programs alone, recorded and traced by torch.profiler, in turns; and what programs leave that end in every
+# way: programs-cost.sh RIDGEPOINT OUT [RUST_PROGRAM...]
 set -uo pipefail
-library=$(realpath "$1") out=$(realpath "$2")
+ridgepoint=$(realpath "$1") out=$(realpath "$2")
 shift 2
 clients=()
 for client; do clients+=("$(realpath "$client")"); done
 cd "$(dirname "$0")/programs" || exit
 
-# recorded FOLDER COMMAND...
-recorded() {
-    mkdir -p "$1"
-    RIDGEPOINT_RECORDING=$1 CUDA_INJECTION64_PATH=$library "${@:2}"
-    cat "$1"/*.error 2>/dev/null
+timed() {
+    local how=$1
+    shift
+    "$@" 2>/dev/null | grep -E '^(TIME|TORCH)' | sed "s/^/$how /" | tee -a "$out/cost.txt"
 }
 
-for kind in small large empty; do
-    for round in 1 2 3; do
-        python3 train.py $kind alone | sed 's/^/alone /'
-        recorded "$out/$kind-$round" python3 train.py $kind alone | sed 's/^/recorded /'
-        python3 train.py $kind torch 2>/dev/null | sed 's/^/torch /'
+for kind in ${KINDS:-small large empty paced}; do
+    for round in 1 2 3 4 5; do
+        timed alone python3 train.py $kind
+        timed recorded "$ridgepoint" profile --part profiler --keep "$out/train-$kind" --json /dev/null -q -- python3 train.py $kind
+        # The recordings of one round are enough.
+        [ "$round" -eq 5 ] || rm -rf "$out/train-$kind"
+        [ "$round" -gt 2 ] || timed torch python3 train.py $kind torch
     done
-done | tee "$out/cost.txt"
-# The recordings of two rounds say nothing new.
-rm -rf "$out"/{small,large,empty}-{2,3}
+done
 
 for end in threads processes fork killed aborted exits; do
-    recorded "$out/ends-$end" python3 ends.py $end
+    "$ridgepoint" profile --keep "$out/ends-$end" --json "$out/ends-$end.json" -q -- python3 ends.py $end >"$out/ends-$end.txt" 2>&1
     echo "ends $end: status $?"
-done 2>&1 | tee "$out/ends.txt"
+done | tee "$out/ends.txt"
 
 for client in "${clients[@]}"; do
     name=$(basename "$client")
     for round in 1 2 3; do
-        "$client" | sed 's/^/alone /'
+        timed alone "$client"
         rm -rf "$out/$name"
-        recorded "$out/$name" "$client" | sed 's/^/recorded /'
+        timed recorded "$ridgepoint" profile --keep "$out/$name" --json "$out/$name.json" -q -- "$client"
     done
-done | tee "$out/clients.txt"
+done

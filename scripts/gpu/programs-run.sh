@@ -1,25 +1,41 @@
 #!/usr/bin/env bash
-# Programs alone and recorded, on a GPU: programs-run.sh RIDGEPOINT_INJECTION.so OUT
-# OUT gets a folder of recordings per program, and `times.txt` with what the programs print.
+# Programs alone and profiled, on a GPU: programs-run.sh RIDGEPOINT OUT
+# OUT gets times.txt with what the programs print, and for each program that is changed three recordings and analyses.
 set -uo pipefail
-library=$(realpath "$1") out=$(realpath "$2")
+ridgepoint=$(realpath "$1") out=$(realpath "$2")
 cd "$(dirname "$0")/programs" || exit
 
-alone() { python3 "$@" | grep -E '^(TIME|TORCH)' | sed 's/^/alone /' | tee -a "$out/times.txt"; }
-
-recorded() {
-    local folder=$out/$1-$2
-    mkdir -p "$folder"
-    RIDGEPOINT_RECORDING=$folder CUDA_INJECTION64_PATH=$library RIDGEPOINT_RECORDING_BY_PROFILER=1 \
-        python3 "$1.py" "${@:2}" | grep -E '^(TIME|TORCH)' | sed 's/^/recorded /' | tee -a "$out/times.txt"
-    cat "$folder"/*.error 2>/dev/null
+# Lines of the programs' own, after a word that says how they ran.
+timed() {
+    local how=$1
+    shift
+    "$@" 2>/dev/null | grep -E '^(TIME|TORCH)' | sed "s/^/$how /" | tee -a "$out/times.txt"
 }
 
-for program in 'power blocking' 'power asynchronous' 'power silent' 'batches pageable' 'batches pinned' 'batches streams' \
-    'scalar reads' 'scalar keeps' 'normalize host' 'normalize device'; do
+profiled() {
+    local name=$1
+    shift
+    timed profiled "$ridgepoint" profile --part profiler --keep "$out/$name" --json "$out/$name.json" -- python3 "$@"
+}
+
+# A program before and after the change that is proposed for it, in turns.
+pair() {
+    local program=$1 before=$2 after=$3 round
+    for round in 1 2 3 4 5; do
+        timed alone python3 "$program.py" "$before"
+        timed alone python3 "$program.py" "$after"
+        [ "$round" -gt 3 ] || profiled "$program-$before-$round" "$program.py" "$before"
+    done
+    profiled "$program-$after-1" "$program.py" "$after"
+}
+
+pair power blocking asynchronous
+pair batches pageable pinned
+pair batches pinned streams
+pair scalar reads keeps
+pair normalize host device
+for program in 'batches pinned' 'scalar reads'; do
     # shellcheck disable=SC2086
     set -- $program
-    alone "$1.py" "$2"
-    recorded "$1" "$2"
-    alone "$1.py" "$2"
+    timed torch python3 "$1.py" "$2" torch
 done

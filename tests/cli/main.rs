@@ -23,6 +23,7 @@ mod perfetto;
 mod prediction;
 mod profile_command;
 mod profile_program;
+mod profiled_programs;
 mod ranks_command;
 mod report;
 mod row_files;

@@ -1,9 +1,9 @@
-"""Ten batches to the device, multiplied, and back, by PyTorch: batches.py pageable|pinned|streams"""
+"""Ten batches to the device, multiplied, and back, by PyTorch: batches.py pageable|pinned|streams [torch]"""
 
 import sys
-import time
 
 import torch
+from region import measured
 
 BATCHES = 10
 ORDER = 4096
@@ -34,14 +34,8 @@ def main():
     outputs = [torch.zeros(shape, pin_memory=is_pinned) for _ in range(BATCHES)]
     weight = torch.randn(shape, device="cuda")
     variant(inputs, outputs, weight)
-    torch.cuda.synchronize()
-    torch.cuda.profiler.start()
-    begin = time.perf_counter()
-    variant(inputs, outputs, weight)
-    torch.cuda.synchronize()
-    seconds = time.perf_counter() - begin
-    torch.cuda.profiler.stop()
-    print(f"TIME batches {name} {seconds:.6f} s")
+    with measured(f"batches {name}", sys.argv[2:] == ["torch"]):
+        variant(inputs, outputs, weight)
 
 
 main()

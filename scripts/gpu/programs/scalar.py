@@ -1,9 +1,11 @@
-"""A loop that reads a scalar each step, or keeps it on the device, by PyTorch: scalar.py reads|keeps [STEPS]"""
+"""A loop that reads a scalar each step, or keeps it on the device, by PyTorch: scalar.py reads|keeps [torch]"""
 
 import sys
-import time
 
 import torch
+from region import measured
+
+STEPS = 1000
 
 
 def reads(x, weight, steps):
@@ -25,18 +27,11 @@ def keeps(x, weight, steps):
 
 def main():
     variant = globals()[sys.argv[1]]
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     x = torch.randn(512, 512, device="cuda")
     weight = torch.randn(512, 512, device="cuda") / 20
     variant(x, weight, 20)
-    torch.cuda.synchronize()
-    torch.cuda.profiler.start()
-    begin = time.perf_counter()
-    last = variant(x, weight, steps)
-    torch.cuda.synchronize()
-    seconds = time.perf_counter() - begin
-    torch.cuda.profiler.stop()
-    print(f"TIME scalar {sys.argv[1]} {seconds:.6f} s, {last:.6f}")
+    with measured(f"scalar {sys.argv[1]}", sys.argv[2:] == ["torch"]):
+        variant(x, weight, STEPS)
 
 
 main()

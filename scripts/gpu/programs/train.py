@@ -1,10 +1,14 @@
-"""Steps of training, by PyTorch, for what recording costs: train.py small|large|empty [alone|torch] [STEPS]"""
+"""Steps of training, by PyTorch, for what recording costs: train.py small|large|empty|paced [torch]
 
-import contextlib
+`paced` launches some 10,000 kernels per second: the host has other work between them."""
+
 import sys
 import time
 
 import torch
+from region import measured
+
+STEPS = {"small": 200, "large": 10, "empty": 20000, "paced": 10000}
 
 
 def network(width, depth, batch):
@@ -24,33 +28,30 @@ def network(width, depth, batch):
     return step
 
 
+def paced(launch, steps):
+    """A loop whose host has 90 us of work of its own for each launch."""
+    for _ in range(steps):
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < 90e-6:
+            pass
+        launch()
+
+
 def main():
     kind = sys.argv[1]
-    is_traced = len(sys.argv) > 2 and sys.argv[2] == "torch"
-    steps = int(sys.argv[3]) if len(sys.argv) > 3 else {"small": 400, "large": 60, "empty": 20000}[kind]
-    if kind == "empty":
-        one = torch.zeros(1, device="cuda")
-        step = one.zero_
+    steps = STEPS[kind]
+    if kind in ("empty", "paced"):
+        step = torch.zeros(1, device="cuda").zero_
     else:
         step = network(*{"small": (64, 16, 64), "large": (8192, 8, 4096)}[kind])
     for _ in range(20):
         step()
-    torch.cuda.synchronize()
-    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    tracer = torch.profiler.profile(activities=activities, with_stack=True) if is_traced else contextlib.nullcontext()
-    with tracer as profile:
-        times = []
-        for _ in range(5):
-            begin = time.perf_counter()
+    with measured(f"train {kind}", sys.argv[2:] == ["torch"]):
+        if kind == "paced":
+            paced(step, steps)
+        else:
             for _ in range(steps):
                 step()
-            torch.cuda.synchronize()
-            times.append((time.perf_counter() - begin) / steps)
-    print(f"TIME train {kind} {sorted(times)[2] * 1e6:.2f} us a step")
-    if is_traced:
-        events = profile.events()
-        on_device = [it for it in events if it.device_type == torch.autograd.DeviceType.CUDA]
-        print(f"TORCH {len(on_device)} pieces of work, {sum(it.device_time_total for it in on_device):.1f} us")
 
 
 main()

@@ -10,7 +10,7 @@ pub enum Error {
     /// The library is not installed where it is looked for.
     #[error(
         "libcupti was not found, neither by the loader nor in a CUDA toolkit in CUDA_HOME or \
-         /usr/local; {LIBRARY} can name the file"
+         /usr/local, nor beside the Python packages of the program; {LIBRARY} can name the file"
     )]
     NotFound,
 

@@ -21,6 +21,9 @@ const NAMES: [&str; 3] = ["libcupti.so.13", "libcupti.so.12", "libcupti.so"];
 /// Where a toolkit has it.
 const FOLDERS: [&str; 2] = ["extras/CUPTI/lib64", "targets/x86_64-linux/lib"];
 
+/// Where NVIDIA's packages for Python have it, of CUDA 13 and of CUDA 12.
+const OF_PACKAGES: [&str; 2] = ["nvidia/cu13/lib", "nvidia/cuda_cupti/lib"];
+
 /// The answer of CUPTI's functions; 0 is success.
 pub(crate) type Answer = u32;
 
@@ -172,23 +175,39 @@ fn open(named: Option<&Path>) -> Result<(PathBuf, libloading::Library), Error> {
     let by_loader = NAMES
         .iter()
         .find_map(|name| open_file(Path::new(name)).ok());
-    match (by_loader, in_toolkits(&toolkits())) {
+    let in_folders = || {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        find(&packages(&maps), &OF_PACKAGES).or_else(|| find(&toolkits(), &FOLDERS))
+    };
+    match (by_loader, in_folders()) {
         (Some(found), _) => Ok(found),
         (None, Some(path)) => open_file(&path),
         (None, None) => Err(Error::NotFound),
     }
 }
 
-/// The newest that a toolkit has.
-fn in_toolkits(toolkits: &[PathBuf]) -> Option<PathBuf> {
+/// The newest that is in one of the folders below one of the roots.
+fn find(roots: &[PathBuf], folders: &[&str]) -> Option<PathBuf> {
+    let below = |root: &PathBuf| folders.iter().map(|it| root.join(it)).collect::<Vec<_>>();
+    let folders: Vec<PathBuf> = roots.iter().flat_map(below).collect();
     NAMES
         .iter()
-        .flat_map(|name| {
-            toolkits
-                .iter()
-                .flat_map(move |root| FOLDERS.map(|folder| root.join(folder).join(name)))
-        })
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
         .find(|path| path.exists())
+}
+
+/// The folders of packages that a process of Python has loaded libraries from, by its map of memory.
+fn packages(maps: &str) -> Vec<PathBuf> {
+    let roots = maps.lines().filter_map(|line| {
+        let path = &line[line.find('/')?..];
+        let end = ["/site-packages/", "/dist-packages/"]
+            .iter()
+            .find_map(|folder| Some(path.find(folder)? + folder.len()))?;
+        Some(PathBuf::from(&path[..end]))
+    });
+    let mut roots: Vec<PathBuf> = roots.collect();
+    roots.dedup();
+    roots
 }
 
 fn open_file(path: &Path) -> Result<(PathBuf, libloading::Library), Error> {
@@ -251,13 +270,23 @@ mod tests {
             "new/targets/x86_64-linux/lib/libcupti.so.13",
         ]
         .map(|file| root.join(file));
-        assert_eq!(in_toolkits(&toolkits), None);
+        assert_eq!(find(&toolkits, &FOLDERS), None);
         for file in &files {
             fs::create_dir_all(file.parent().expect("a folder")).expect("writable");
             fs::write(file, "").expect("writable");
-            assert_eq!(in_toolkits(&toolkits).as_ref(), Some(file));
+            assert_eq!(find(&toolkits, &FOLDERS).as_ref(), Some(file));
         }
         fs::remove_dir_all(&root).expect("writable");
+    }
+
+    #[test]
+    fn packages_are_found_by_what_a_process_has_loaded() {
+        let maps = "7f00-7f10 r-xp 0 fe:00 1  /usr/lib/x86_64-linux-gnu/libc.so.6\n\
+            7f20-7f30 r-xp 0 fe:00 2  /home/me/venv/lib/python3.12/site-packages/numpy/core.so\n\
+            7f30-7f40 r-xp 0 fe:00 2  /home/me/venv/lib/python3.12/site-packages/torch/lib/libc10.so\n\
+            7f50-7f60 rw-p 0 00:00 0  [heap]\n";
+        let root = PathBuf::from("/home/me/venv/lib/python3.12/site-packages/");
+        assert_eq!(packages(maps), [root]);
     }
 
     #[test]

@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Ends as a program has ended: with its status, or with a shell's for the signal that ended it.
-fn own_status(ended: ExitStatus) -> Result<(), Failure> {
+pub(super) fn own_status(ended: ExitStatus) -> Result<(), Failure> {
     let signal = || ended.signal().map_or(1, |signal| OF_SIGNALS + signal);
     match ended.code().unwrap_or_else(signal) {
         0 => Ok(()),

@@ -10,9 +10,9 @@ use emulated_driver::settings;
 use tempfile::TempDir;
 
 use super::{Arguments, On, Part};
-use crate::cli::emulate::folder::Folder;
+use crate::cli::emulate::{folder::Folder, own_status};
 use crate::cli::interrupt::Interrupt;
-use crate::cli::{Failure, embedded_library};
+use crate::cli::{Failure, embedded_library, streams};
 use crate::driver::gpus;
 
 /// The variable that names the library which NVIDIA's driver loads.
@@ -76,21 +76,20 @@ impl Recorded {
         &self.folder
     }
 
-    /// How the program has ended.
+    /// Ends as the program has ended, which is said where that was no success.
     pub(super) fn verdict(&self) -> Result<(), Failure> {
         self.interrupt.check()?;
         match (self.ended.code(), self.ended.signal()) {
-            (Some(0), _) => Ok(()),
-            (Some(status), _) => Err(Failure::Failed(format!(
-                "{} has ended with status {status}",
-                self.name
-            ))),
-            (None, signal) => Err(Failure::Failed(format!(
-                "{} was ended by signal {}",
-                self.name,
-                signal.unwrap_or(0)
-            ))),
+            (Some(0), _) => {}
+            (Some(status), _) => {
+                streams::complain(&format!("{} has ended with status {status}", self.name));
+            }
+            (None, signal) => {
+                let signal = signal.unwrap_or(0);
+                streams::complain(&format!("{} was ended by signal {signal}", self.name));
+            }
         }
+        own_status(self.ended)
     }
 }
 
