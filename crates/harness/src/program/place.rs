@@ -28,6 +28,14 @@ impl Place {
     pub fn is_known(&self) -> bool {
         !self.file.is_empty()
     }
+
+    /// The place without the library's function.
+    pub(super) fn line(&self) -> Place {
+        Place {
+            through: None,
+            ..self.clone()
+        }
+    }
 }
 
 impl fmt::Display for Place {

@@ -24,7 +24,10 @@ pub fn page(
     let commands: Vec<String> = commands.collect();
     let subtitle = match analysis.is_emulated {
         true => "Recorded on emulated devices: counts and order, without times".to_owned(),
-        false => format!("Recorded for {}", time_text(analysis.whole_ns)),
+        false => format!(
+            "From the first call to the last: {}",
+            time_text(analysis.whole_ns)
+        ),
     };
     let mut body = String::new();
     if !analysis.is_emulated {

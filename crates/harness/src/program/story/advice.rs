@@ -62,6 +62,8 @@ pub(super) fn advice(program: &Program, waits: &[Vec<Wait>]) -> Advised {
         }
         let plan = Plan::of(process);
         let recorded = (process.end - process.start) as f64;
+        let (start, end) = process.span().unwrap_or_default();
+        let least = LEAST * (end - start) as f64;
         let unchanged = plan.run() as f64;
         let error = unchanged / recorded.max(1.0) - 1.0;
         let is_worse = replay_error.is_none_or(|it: f64| it.abs() < error.abs());
@@ -76,7 +78,7 @@ pub(super) fn advice(program: &Program, waits: &[Vec<Wait>]) -> Advised {
                 changed = changed.with(process, change);
             }
             let saving = unchanged - changed.run() as f64;
-            if saving > LEAST * recorded {
+            if saving > least {
                 advice.saving_ns = Some(saving);
                 all.push(advice);
             }
