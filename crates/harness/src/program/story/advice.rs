@@ -64,10 +64,12 @@ pub(super) fn advice(program: &Program, waits: &[Vec<Wait>]) -> Advised {
         let recorded = (process.end - process.start) as f64;
         let (start, end) = process.span().unwrap_or_default();
         let least = LEAST * (end - start) as f64;
-        let unchanged = plan.run() as f64;
-        let error = unchanged / recorded.max(1.0) - 1.0;
+        let error = plan.run() as f64 / recorded.max(1.0) - 1.0;
         let is_worse = replay_error.is_none_or(|it: f64| it.abs() < error.abs());
         replay_error = if is_worse { Some(error) } else { replay_error };
+        // Nobody records the program that is changed.
+        let plan = plan.without_recorder(process);
+        let unchanged = plan.run() as f64;
         for Candidate {
             mut advice,
             changes,
@@ -188,7 +190,8 @@ impl<'p> Candidates<'p> {
                     changes: vec![Change::Removed(reads.into_iter().chain(copies).collect())],
                 })
             }
-            None if only_waits => {
+            // Who waits for an event knows what for.
+            None if only_waits && !function.contains("Event") => {
                 let count = line.calls.len() as u64;
                 Some(Candidate {
                     advice: Advice {
@@ -208,8 +211,15 @@ impl<'p> Candidates<'p> {
     }
 
     fn later(&self, station: &HashSet<usize>, line: &Line<'_>) -> Candidate {
-        let places = self.places(station);
-        let count = line.calls.len() as u64;
+        let mut places: Vec<Place> = self.places(station);
+        // A wait that comes once is the end of the loop.
+        let comes_again = |place: &Place| {
+            let calls = station.iter().map(|&it| &self.process.calls[it].place);
+            calls.filter(|it| ***it == *place).count() > 1
+        };
+        places.retain(comes_again);
+        let copies = self.copies_at(line.place);
+        let count = copies.iter().filter(|it| it.is_to_host).count() as u64;
         Candidate {
             advice: Advice {
                 finding: format!(

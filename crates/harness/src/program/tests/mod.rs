@@ -1,6 +1,5 @@
 //! Hand-made recordings, and what is said of them.
 
-mod dbg;
 mod machine;
 mod native;
 mod replayed;
