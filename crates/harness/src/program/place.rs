@@ -162,7 +162,7 @@ fn library_of_python(file: &str) -> Option<&str> {
     }
     let parts: Vec<&str> = file.split('/').collect();
     let is_root = |it: &&str| matches!(*it, "site-packages" | "dist-packages");
-    let installed = parts.iter().rposition(|it| is_root(it));
+    let installed = parts.iter().rposition(is_root);
     // The standard library: lib/python3.12.
     let standard = || {
         let is_lib = |pair: &[&str]| pair[0].starts_with("lib") && pair[1].starts_with("python3");

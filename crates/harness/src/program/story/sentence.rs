@@ -62,7 +62,7 @@ pub(in crate::program) fn reason(cause: &Cause) -> String {
         Why::Memory => format!("while the host allocated or freed memory: {}", call()),
         Why::Loading => format!("while the host loaded a module: {}", call()),
         Why::OtherCall => format!("while the host was in {}", call()),
-        Why::Latency => format!("until work that was launched at {next} began"),
+        Why::Latency => format!("while what was launched at {next} was on its way"),
         Why::OtherStream => format!("while the stream of {next} waited for other work"),
     };
     format!("{what} ({})", time_text(cause.total_ns))
