@@ -84,7 +84,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> u32) -> u32 {
     let before = CALL.replace(number);
     recorder.enter(function, number);
     let status = body();
-    recorder.leave(function, number, status);
+    let _ = recorder.leave(function, number, status);
     CALL.set(before);
     status
 }

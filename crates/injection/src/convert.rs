@@ -2,11 +2,9 @@
 
 use std::ffi::CStr;
 
-use cupti::{Memory, Span, Synchronized, Traced};
+use cupti::{Memory, Span, Traced};
 use recorder::Recorder;
-use recording::{
-    Activity, Allocation, Device, Event, Kernel, Range, Record, Synchronization, Work,
-};
+use recording::{Activity, Allocation, Device, Kernel, Range, Record, Work};
 
 /// The record of what CUPTI tells; `None` where it could not take the times.
 pub(crate) fn convert(recorder: &Recorder, traced: Traced<'_>) -> Option<Record> {
@@ -55,45 +53,6 @@ pub(crate) fn convert(recorder: &Recorder, traced: Traced<'_>) -> Option<Record>
             )?
         }
         Traced::Fill { span, bytes } => activity(span, Work::Fill { bytes })?,
-        Traced::Synchronization {
-            on,
-            context,
-            correlation,
-            start,
-            end,
-        } => Record::Synchronization(Synchronization {
-            on: match on {
-                Synchronized::Event(event, recording) => {
-                    recording::Synchronized::Event { event, recording }
-                }
-                Synchronized::Stream(stream) => recording::Synchronized::Stream(stream),
-                Synchronized::Context => recording::Synchronized::Context,
-                Synchronized::StreamOnEvent(stream, event, recording) => {
-                    recording::Synchronized::StreamOnEvent {
-                        stream,
-                        event,
-                        recording,
-                    }
-                }
-            },
-            context,
-            correlation,
-            start,
-            end,
-        }),
-        Traced::Event {
-            event,
-            recording,
-            context,
-            stream,
-            correlation,
-        } => Record::Event(Event {
-            event,
-            recording,
-            context,
-            stream,
-            correlation,
-        }),
         Traced::Memory {
             memory: of,
             is_release,
@@ -115,18 +74,18 @@ pub(crate) fn convert(recorder: &Recorder, traced: Traced<'_>) -> Option<Record>
         }),
         Traced::RangeBegin {
             id,
-            thread,
+            is_of_thread,
             name,
             time,
         } => Record::Range(Range::Begin {
             id,
-            thread,
+            thread: if is_of_thread { recorder::thread() } else { 0 },
             name: text(name),
             time,
         }),
         Traced::RangeEnd { id, time } => Record::Range(Range::End { id, time }),
-        Traced::Mark { thread, name, time } => Record::Range(Range::Mark {
-            thread,
+        Traced::Mark { name, time } => Record::Range(Range::Mark {
+            thread: recorder::thread(),
             name: text(name),
             time,
         }),

@@ -7,6 +7,7 @@
 //! Where nothing can be recorded the program runs as if nothing had been asked, and a file says why: `PROCESS.error`.
 
 mod convert;
+mod events;
 mod sink;
 
 use std::ffi::c_int;

@@ -2,14 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cupti::{Domain, Function, Sink, Traced};
+use cupti::{Domain, Function, Order, Sink, Traced};
 use recorder::Recorder;
 
 use crate::convert::convert;
+use crate::events::Events;
 
 /// What this process has asked of its GPUs so far.
 pub(crate) struct Calls {
     recorder: Recorder,
+    events: Events,
     /// Work of which CUPTI has told no times.
     lost: AtomicU64,
 }
@@ -18,6 +20,7 @@ impl Calls {
     pub(crate) fn new(recorder: Recorder) -> Calls {
         Calls {
             recorder,
+            events: Events::default(),
             lost: AtomicU64::new(0),
         }
     }
@@ -38,9 +41,14 @@ impl Sink for Calls {
         self.recorder.enter(function.number, function.correlation);
     }
 
-    fn leave(&self, function: Function, status: u32) {
-        self.recorder
-            .leave(function.number, function.correlation, status);
+    fn leave(&self, function: Function, status: u32, order: Option<Order>) {
+        let correlation = function.correlation;
+        let start = self.recorder.leave(function.number, correlation, status);
+        if let (Some(start), Some(order)) = (start, order) {
+            let end = cupti::now().unwrap_or(start);
+            self.events
+                .tell(&self.recorder, correlation, order, (start, end));
+        }
     }
 
     fn traced(&self, traced: Traced<'_>) {
@@ -75,9 +83,7 @@ fn when(traced: &Traced<'_>) -> When {
         Traced::Kernel { span, .. } | Traced::Copy { span, .. } | Traced::Fill { span, .. } => {
             When::Call(span.correlation)
         }
-        Traced::Synchronization { correlation, .. }
-        | Traced::Event { correlation, .. }
-        | Traced::Memory { correlation, .. } => When::Call(*correlation),
+        Traced::Memory { correlation, .. } => When::Call(*correlation),
         Traced::RangeBegin { time, .. } | Traced::Mark { time, .. } => When::Time(*time),
     }
 }

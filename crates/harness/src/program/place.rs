@@ -19,7 +19,7 @@ pub struct Place {
     pub line: Option<u32>,
     /// The function.
     pub function: String,
-    /// The function of a library that made the call for it, such as `cupy.asnumpy`.
+    /// The function of a library that the line called, such as `cupy.asnumpy`.
     pub through: Option<String>,
 }
 
@@ -133,16 +133,16 @@ fn place(callers: &[Caller], directory: &Path) -> Place {
         file: below.unwrap_or(&caller.file).to_owned(),
         line: caller.line,
         function: caller.function.clone(),
-        through: (at > 0).then(|| callers[0].of_library()),
+        through: at.checked_sub(1).and_then(|at| callers[at].of_library()),
     }
 }
 
 impl Caller {
-    /// The function with the library's name, such as `cupy.asnumpy`.
-    fn of_library(&self) -> String {
+    /// The function with the library's name, such as `cupy.asnumpy`; `None` where it has no name.
+    fn of_library(&self) -> Option<String> {
         match library_of_python(&self.file) {
-            Some(library) => format!("{library}.{}", self.function),
-            None => self.function.clone(),
+            Some(library) => Some(format!("{library}.{}", self.function)),
+            None => Some(self.function.clone()).filter(|it| !it.starts_with("0x")),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use recording::{Device, Event, Process as Header, Range as RangeRecord, Record, Recording};
+use recording::{Device, Event, Part, Process as Header, Range as RangeRecord, Record, Recording};
 
 use super::function::{Purpose, documented};
 use super::kernel_name::readable;
@@ -85,6 +85,23 @@ impl<'r> Reader<'r> {
         self.texts.get(&id).unwrap_or(&self.unknown).clone()
     }
 
+    /// When what was recorded began: the first part, if parts were asked for. When the last part ended.
+    fn parts(&self) -> (u64, Option<u64>) {
+        let parts = self.records.iter().filter_map(|it| match it {
+            Record::Part(part) => Some(part),
+            _ => None,
+        });
+        let mut start = None;
+        let mut end = None;
+        for part in parts {
+            match part {
+                Part::Begin(time) => (start, end) = (start.or(Some(*time)), None),
+                Part::End(time) => end = Some(*time),
+            }
+        }
+        (self.time(start.unwrap_or(self.header.time)), end)
+    }
+
     pub(super) fn process(&self) -> Process {
         let calls = self.calls();
         let by_correlation: HashMap<u32, usize> = calls
@@ -98,12 +115,13 @@ impl<'r> Reader<'r> {
             Record::End(end) => Some(end),
             _ => None,
         });
-        let start = self.time(self.header.time);
         let seen = || {
             let calls = calls.iter().map(|it| it.end);
             calls.chain(activities.iter().map(|it| it.end)).max()
         };
-        let end_time = end.map(|it| self.time(it.time)).max(seen());
+        let (start, end_of_parts) = self.parts();
+        let recorded = end_of_parts.or(end.map(|it| it.time));
+        let end_time = recorded.map(|it| self.time(it)).max(seen());
         let missing = Missing {
             refused: self.refused,
             lost: end.map_or(0, |it| it.lost),

@@ -19,9 +19,9 @@ pub struct Activity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamId {
     /// The number of its context in the process.
-    pub(crate) context: u32,
+    pub context: u32,
     /// Its number in the context.
-    pub(crate) stream: u32,
+    pub stream: u32,
 }
 
 /// Kinds of work.

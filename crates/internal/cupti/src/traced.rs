@@ -4,19 +4,12 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::library::Version;
 use crate::record::{self, CONCURRENT_KERNEL, Kernel, MEMCPY, MEMSET, Record};
 
 /// `CUpti_ActivityKind`.
 pub(crate) const DEVICE: u32 = 8;
-pub(crate) const MARKER: u32 = 12;
 pub(crate) const PEER_MEMCPY: u32 = 22;
-pub(crate) const EVENT: u32 = 36;
-pub(crate) const SYNCHRONIZATION: u32 = 38;
 pub(crate) const MEMORY: u32 = 49;
-
-/// The version whose records of events say which recording they are of: CUDA 12.8's.
-const WITH_RECORDINGS: u32 = 26;
 
 /// Work of a GPU, or what orders it. Times are nanoseconds of CUPTI's clock; 0 where CUPTI could not take them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,32 +56,6 @@ pub enum Traced<'r> {
         /// Bytes written.
         bytes: u64,
     },
-    /// A wait.
-    Synchronization {
-        /// For what.
-        on: Synchronized,
-        /// The context.
-        context: u32,
-        /// The call.
-        correlation: u32,
-        /// When the wait began.
-        start: u64,
-        /// When it ended.
-        end: u64,
-    },
-    /// An event put into a stream.
-    Event {
-        /// The event.
-        event: u32,
-        /// Which of its recordings; 0 where CUPTI does not say.
-        recording: u64,
-        /// The context.
-        context: u32,
-        /// The stream.
-        stream: u32,
-        /// The call.
-        correlation: u32,
-    },
     /// Memory allocated or freed.
     Memory {
         /// Which memory.
@@ -112,8 +79,8 @@ pub enum Traced<'r> {
     RangeBegin {
         /// Its number.
         id: u32,
-        /// Its thread, 0 where it is the process's.
-        thread: u32,
+        /// Whether it is of the thread that says so, and not of the process.
+        is_of_thread: bool,
         /// Its name.
         name: &'r CStr,
         /// When.
@@ -128,8 +95,6 @@ pub enum Traced<'r> {
     },
     /// A mark of NVTX.
     Mark {
-        /// Its thread, 0 where it is the process's.
-        thread: u32,
         /// Its name.
         name: &'r CStr,
         /// When.
@@ -171,19 +136,6 @@ pub enum Memory {
     Array,
     /// CUPTI does not say.
     Unknown,
-}
-
-/// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronized {
-    /// The host, for a recording of an event.
-    Event(u32, u64),
-    /// The host, for a stream.
-    Stream(u32),
-    /// The host, for a context.
-    Context,
-    /// A stream, for a recording of an event.
-    StreamOnEvent(u32, u32, u64),
 }
 
 /// Where a function is from.
@@ -245,36 +197,6 @@ struct PeerCopy {
 }
 
 #[repr(C)]
-struct Wait {
-    kind: u32,
-    what: u32,
-    start: u64,
-    end: u64,
-    correlation: u32,
-    context: u32,
-    stream: u32,
-    event: u32,
-    /// Of newer versions.
-    recording: u64,
-}
-
-#[repr(C)]
-struct Recorded {
-    kind: u32,
-    correlation: u32,
-    context: u32,
-    stream: u32,
-    event: u32,
-    pad: u32,
-    /// Of newer versions.
-    device: u32,
-    pad2: u32,
-    reserved: u64,
-    time: u64,
-    recording: u64,
-}
-
-#[repr(C)]
 struct Allocated {
     kind: u32,
     operation: u32,
@@ -295,19 +217,6 @@ struct Allocated {
 }
 
 #[repr(C)]
-struct Marker {
-    kind: u32,
-    flags: u32,
-    time: u64,
-    id: u32,
-    object: u32,
-    /// A process and a thread, or a device, a context and a stream.
-    ids: [u32; 3],
-    pad: u32,
-    name: *const c_char,
-}
-
-#[repr(C)]
 struct Device {
     kind: u32,
     flags: u32,
@@ -325,8 +234,8 @@ struct Device {
 /// Reads a record of a kind that a tracer enables.
 ///
 /// # Safety
-/// `record` is one of CUPTI's of this version, of the kind that it says.
-pub(crate) unsafe fn read<'r>(record: *const Record, version: Version) -> Option<Traced<'r>> {
+/// `record` is one of CUPTI's, of the kind that it says.
+pub(crate) unsafe fn read<'r>(record: *const Record) -> Option<Traced<'r>> {
     // SAFETY: every record begins with its kind, and by its kind it begins with the fields that are declared. Names end
     // with a zero, and live as long as the buffer.
     unsafe {
@@ -335,10 +244,7 @@ pub(crate) unsafe fn read<'r>(record: *const Record, version: Version) -> Option
             MEMCPY => Some(copy(&*record.cast())),
             PEER_MEMCPY => Some(peer_copy(&*record.cast())),
             MEMSET => Some(fill(&*record.cast())),
-            SYNCHRONIZATION => wait(record.cast(), version),
-            EVENT => Some(event(record.cast(), version)),
             MEMORY => Some(memory(&*record.cast())),
-            MARKER => marker(&*record.cast()),
             DEVICE => {
                 let device = &*record.cast::<Device>();
                 Some(Traced::Device {
@@ -361,6 +267,8 @@ unsafe fn named<'r>(name: *const c_char) -> &'r CStr {
     }
 }
 
+/// # Safety
+/// The name is null or ends with a zero.
 unsafe fn kernel<'r>(record: &LongKernel) -> Traced<'r> {
     let kernel = &record.kernel;
     Traced::Kernel {
@@ -438,52 +346,6 @@ fn memory_kind(kind: u32) -> Memory {
     }
 }
 
-/// # Safety
-/// The record is of this version; the last field is there in newer ones alone.
-unsafe fn wait<'r>(record: *const Wait, version: Version) -> Option<Traced<'r>> {
-    // SAFETY: the caller's contract. Fields are read one by one, for the last may be beyond the record.
-    unsafe {
-        let (stream, event) = ((*record).stream, (*record).event);
-        let recording = || match version.0 >= WITH_RECORDINGS {
-            true => (*record).recording,
-            false => 0,
-        };
-        // `CUpti_ActivitySynchronizationType`.
-        let on = match (*record).what {
-            1 => Synchronized::Event(event, recording()),
-            2 => Synchronized::StreamOnEvent(stream, event, recording()),
-            3 => Synchronized::Stream(stream),
-            4 => Synchronized::Context,
-            _ => return None,
-        };
-        Some(Traced::Synchronization {
-            on,
-            context: (*record).context,
-            correlation: (*record).correlation,
-            start: (*record).start,
-            end: (*record).end,
-        })
-    }
-}
-
-/// # Safety
-/// As of `wait`.
-unsafe fn event<'r>(record: *const Recorded, version: Version) -> Traced<'r> {
-    // SAFETY: likewise.
-    unsafe {
-        Traced::Event {
-            event: (*record).event,
-            recording: match version.0 >= WITH_RECORDINGS {
-                true => (*record).recording,
-                false => 0,
-            },
-            context: (*record).context,
-            stream: (*record).stream,
-            correlation: (*record).correlation,
-        }
-    }
-}
-
 fn memory<'r>(record: &Allocated) -> Traced<'r> {
     Traced::Memory {
         memory: memory_kind(record.memory),
@@ -494,40 +356,6 @@ fn memory<'r>(record: &Allocated) -> Traced<'r> {
         device: record.device,
         correlation: record.correlation,
         time: record.time,
-    }
-}
-
-/// # Safety
-/// The name is null or ends with a zero.
-unsafe fn marker<'r>(record: &Marker) -> Option<Traced<'r>> {
-    const MARK: u32 = 1;
-    const BEGIN: u32 = 2;
-    const END: u32 = 4;
-    // `CUPTI_ACTIVITY_OBJECT_THREAD`.
-    let thread = match record.object {
-        2 => record.ids[1],
-        _ => 0,
-    };
-    let time = record.time;
-    // SAFETY: the caller's contract.
-    let name = || unsafe { named(record.name) };
-    match record.flags & (MARK | BEGIN | END) {
-        MARK => Some(Traced::Mark {
-            thread,
-            name: name(),
-            time,
-        }),
-        BEGIN => Some(Traced::RangeBegin {
-            id: record.id,
-            thread,
-            name: name(),
-            time,
-        }),
-        END => Some(Traced::RangeEnd {
-            id: record.id,
-            time,
-        }),
-        _ => None,
     }
 }
 

@@ -8,24 +8,23 @@ use std::sync::OnceLock;
 use crate::buffers::{self, requested};
 use crate::error::Error;
 use crate::library::{Functions, Version, functions};
+use crate::nvtx;
+use crate::order::{Kind, Order};
 use crate::record;
 use crate::traced::{self, Domain, Traced};
 
 /// The kinds of records that are collected.
-const KINDS: [u32; 9] = [
+const KINDS: [u32; 6] = [
     traced::DEVICE,
     record::CONCURRENT_KERNEL,
     record::MEMCPY,
     traced::PEER_MEMCPY,
     record::MEMSET,
-    traced::SYNCHRONIZATION,
-    traced::EVENT,
     traced::MEMORY,
-    traced::MARKER,
 ];
 
 /// CUPTI hands records over after so many milliseconds: so much a process that is killed loses.
-const PERIOD: u32 = 100;
+const PERIOD: u32 = 10;
 
 /// Functions have numbers from 1; beyond this one is none.
 const LAST_FUNCTION: u32 = 2000;
@@ -36,9 +35,9 @@ pub trait Sink: Sync {
     fn function(&self, domain: Domain, name: &str) -> Option<u32>;
     /// A call begins, on this thread.
     fn enter(&self, function: Function);
-    /// A call ends, on this thread, with this answer.
-    fn leave(&self, function: Function, status: u32);
-    /// A GPU has worked, or waited. The order is not that of the times.
+    /// A call ends, on this thread, with this answer. If it orders work, it says how.
+    fn leave(&self, function: Function, status: u32, order: Option<Order>);
+    /// A GPU has worked, or a range begins or ends. The order is not that of the times.
     fn traced(&self, traced: Traced<'_>);
 }
 
@@ -51,11 +50,20 @@ pub struct Function {
     pub correlation: u32,
 }
 
-/// The sink, the library, and the sink's numbers of the functions of driver and runtime by CUPTI's.
+/// The sink, the library, and the functions of driver and runtime by CUPTI's numbers.
 struct Running {
     sink: &'static dyn Sink,
     functions: &'static Functions,
-    numbers: [Vec<u32>; 2],
+    wanted: [Vec<Wanted>; 2],
+}
+
+/// A function: the sink's number of it, 0 where it is not wanted.
+#[derive(Clone, Copy, Default)]
+struct Wanted {
+    number: u32,
+    order: Option<Kind>,
+    /// Whether the null stream is the thread's own.
+    has_own_default: bool,
 }
 
 /// CUPTI's callbacks are given nothing to find it by.
@@ -86,11 +94,11 @@ pub fn now() -> Result<u64, Error> {
 /// There is no library, the process is traced already, or CUPTI refuses, for example because another profiler is attached.
 pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
     let functions = functions()?;
-    let numbers = [Domain::Driver, Domain::Runtime].map(|domain| wanted(functions, sink, domain));
+    let wanted = [Domain::Driver, Domain::Runtime].map(|domain| wanted(functions, sink, domain));
     let running = Running {
         sink,
         functions,
-        numbers,
+        wanted,
     };
     if RUNNING.set(running).is_err() {
         return Err(Error::Busy);
@@ -101,13 +109,20 @@ pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
     functions.checked("cuptiSubscribe", unsafe {
         (functions.subscribe)(&mut subscriber, called, ptr::null_mut())
     })?;
-    for (domain, numbers) in [DRIVER, RUNTIME].into_iter().zip(&running.numbers) {
-        for (function, _) in numbers.iter().enumerate().filter(|(_, it)| **it != 0) {
-            // SAFETY: it takes the handle and numbers.
-            functions.checked("cuptiEnableCallback", unsafe {
-                (functions.enable_callback)(1, subscriber, domain, function as u32)
-            })?;
-        }
+    let is_wanted = |it: &Vec<Wanted>, function: u32| it[function as usize].number != 0;
+    let [driver, runtime] = &running.wanted;
+    let all = (0..=LAST_FUNCTION).flat_map(|function| {
+        let driver = is_wanted(driver, function).then_some((DRIVER, function));
+        driver
+            .into_iter()
+            .chain(is_wanted(runtime, function).then_some((RUNTIME, function)))
+    });
+    let of_nvtx = nvtx::FUNCTIONS.map(|function| (nvtx::DOMAIN, function));
+    for (domain, function) in all.chain(of_nvtx).chain([(nvtx::DOMAIN, nvtx::REGISTER)]) {
+        // SAFETY: it takes the handle and numbers.
+        functions.checked("cuptiEnableCallback", unsafe {
+            (functions.enable_callback)(1, subscriber, domain, function)
+        })?;
     }
     // SAFETY: both callbacks keep CUPTI's contract for them.
     functions.checked("cuptiActivityRegisterCallbacks", unsafe {
@@ -147,25 +162,29 @@ impl Tracer {
 const DRIVER: u32 = 1;
 const RUNTIME: u32 = 2;
 
-/// The sink's numbers by CUPTI's, 0 for what is not wanted.
-fn wanted(functions: &Functions, sink: &dyn Sink, domain: Domain) -> Vec<u32> {
+/// The functions by CUPTI's numbers.
+fn wanted(functions: &Functions, sink: &dyn Sink, domain: Domain) -> Vec<Wanted> {
     let of_cupti = match domain {
         Domain::Driver => DRIVER,
         Domain::Runtime => RUNTIME,
     };
-    let number = |function| {
+    let of = |function| {
         let mut name = ptr::null();
         // SAFETY: numbers, and a place to write to; CUPTI's names are constants that end with a zero.
         let name = unsafe {
             match (functions.callback_name)(of_cupti, function, &mut name) {
                 0 if !name.is_null() => CStr::from_ptr(name),
-                _ => return 0,
+                _ => return Wanted::default(),
             }
         };
         let name = name.to_string_lossy();
-        sink.function(domain, &name).unwrap_or(0)
+        Wanted {
+            number: sink.function(domain, &name).unwrap_or(0),
+            order: Kind::of(&name),
+            has_own_default: name.contains("_ptsz"),
+        }
     };
-    (0..=LAST_FUNCTION).map(number).collect()
+    (0..=LAST_FUNCTION).map(of).collect()
 }
 
 /// The beginning of `CUpti_CallbackData`.
@@ -174,10 +193,10 @@ struct Called {
     /// 0 where the call begins, 1 where it ends.
     site: u32,
     name: *const c_void,
-    parameters: *const c_void,
+    arguments: *const *mut c_void,
     answer: *const u32,
     symbol: *const c_void,
-    context: *const c_void,
+    context: *mut c_void,
     context_number: u32,
     data: *const u64,
     correlation: u32,
@@ -187,21 +206,33 @@ struct Called {
 /// CUPTI's contract for callbacks of driver and runtime.
 unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *const c_void) {
     let Some(running) = RUNNING.get() else { return };
-    let numbers = match domain {
-        DRIVER => &running.numbers[0],
-        RUNTIME => &running.numbers[1],
+    let wanted = match domain {
+        DRIVER => &running.wanted[0],
+        RUNTIME => &running.wanted[1],
+        nvtx::DOMAIN => {
+            // Nothing unwinds into the program; the panic's message is all that becomes of it.
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| {
+                let time = now().unwrap_or(0);
+                // SAFETY: in this domain it is a description of such a call.
+                let traced = unsafe { nvtx::read(function, data, time) };
+                if let Some(traced) = traced {
+                    running.sink.traced(traced);
+                }
+            }));
+            return;
+        }
         _ => return,
     };
-    let number = numbers.get(function as usize).copied().unwrap_or(0);
+    let wanted = wanted.get(function as usize).copied().unwrap_or_default();
     // SAFETY: in these domains it is such a description.
     let called = unsafe { &*data.cast::<Called>() };
     let function = Function {
-        number,
+        number: wanted.number,
         correlation: called.correlation,
     };
-    // Nothing unwinds into the program; the panic's message is all that becomes of it.
+    // As above.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| match called.site {
-        _ if number == 0 => {}
+        _ if wanted.number == 0 => {}
         0 => running.sink.enter(function),
         _ => {
             let status = match called.answer.is_null() {
@@ -209,7 +240,14 @@ unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *c
                 // SAFETY: where a call ends, its answer is there: a number of 4 bytes.
                 false => unsafe { called.answer.read_unaligned() },
             };
-            running.sink.leave(function, status);
+            let context = (called.context, called.context_number);
+            let own = wanted.has_own_default;
+            // SAFETY: these are the call's, and it has succeeded.
+            let read = |kind: Kind| unsafe {
+                kind.read(running.functions, context, called.arguments, own)
+            };
+            let order = wanted.order.filter(|_| status == 0).and_then(read);
+            running.sink.leave(function, status, order);
         }
     }));
 }
@@ -222,7 +260,7 @@ unsafe extern "C" fn completed(_: *mut c_void, _: u32, buffer: *mut u8, _: usize
     unsafe {
         buffers::read(running.map(|it| it.functions), buffer, valid, |record| {
             if let Some(running) = running
-                && let Some(traced) = traced::read(record, running.functions.version)
+                && let Some(traced) = traced::read(record)
             {
                 let _ = panic::catch_unwind(AssertUnwindSafe(|| running.sink.traced(traced)));
             }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use recording::{Call, Record};
+use recording::{Call, Part, Record};
 
 use crate::{Recorder, names, thread};
 
@@ -37,7 +37,7 @@ impl Recorder {
     pub fn enter(&self, function: u32, correlation: u32) {
         match function {
             START => return,
-            STOP => return self.gate.close(correlation, (self.clock)()),
+            STOP => return self.end_part(correlation),
             _ => {}
         }
         // A thread that ends has no variables any more.
@@ -62,19 +62,20 @@ impl Recorder {
         }
     }
 
-    /// The call ends, with this answer.
-    pub fn leave(&self, function: u32, correlation: u32, status: u32) {
+    /// The call ends, with this answer. Returns when it began, if it was recorded: not where another call made it.
+    pub fn leave(&self, function: u32, correlation: u32, status: u32) -> Option<u64> {
         match function {
-            START => return self.gate.open(correlation, (self.clock)()),
-            STOP => return,
+            START => {
+                self.begin_part(correlation);
+                return None;
+            }
+            STOP => return None,
             _ => {}
         }
-        let Ok(open) = OPEN.try_with(Cell::get) else {
-            return;
-        };
+        let open = OPEN.try_with(Cell::get).ok()?;
         match open.depth {
             // It began where nothing was recorded.
-            0 => {}
+            0 => None,
             1 => {
                 let end = (self.clock)();
                 OPEN.set(Open::default());
@@ -88,11 +89,15 @@ impl Recorder {
                     status,
                 }));
                 self.took(end, (self.clock)());
+                Some(open.start)
             }
-            depth => OPEN.set(Open {
-                depth: depth - 1,
-                ..open
-            }),
+            depth => {
+                OPEN.set(Open {
+                    depth: depth - 1,
+                    ..open
+                });
+                None
+            }
         }
     }
 
@@ -104,6 +109,20 @@ impl Recorder {
     /// Whether what happens at this time, and is no call's, is recorded.
     pub fn has_time(&self, time: u64) -> bool {
         self.gate.has_time(time)
+    }
+
+    fn begin_part(&self, correlation: u32) {
+        let now = (self.clock)();
+        if self.gate.open(correlation, now) {
+            self.write(&Record::Part(Part::Begin(now)));
+        }
+    }
+
+    fn end_part(&self, correlation: u32) {
+        let now = (self.clock)();
+        if self.gate.close(correlation, now) {
+            self.write(&Record::Part(Part::End(now)));
+        }
     }
 
     fn took(&self, from: u64, to: u64) {

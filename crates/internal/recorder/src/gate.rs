@@ -36,10 +36,11 @@ impl Gate {
         }
     }
 
-    /// `cudaProfilerStart` has returned.
-    pub(crate) fn open(&self, correlation: u32, now: u64) {
+    /// `cudaProfilerStart` has returned. Says whether a range begins by that.
+    pub(crate) fn open(&self, correlation: u32, now: u64) -> bool {
         self.change(|ranges| {
-            if !self.is_open.swap(true, Ordering::Relaxed) {
+            let begins = !self.is_open.swap(true, Ordering::Relaxed);
+            if begins {
                 ranges.push(Range {
                     after: correlation,
                     before: u32::MAX,
@@ -47,25 +48,26 @@ impl Gate {
                     end: u64::MAX,
                 });
             }
-        });
+            begins
+        })
     }
 
-    /// `cudaProfilerStop` is called.
-    pub(crate) fn close(&self, correlation: u32, now: u64) {
+    /// `cudaProfilerStop` is called. Says whether a range ends by that.
+    pub(crate) fn close(&self, correlation: u32, now: u64) -> bool {
         self.change(|ranges| {
-            if self.is_open.swap(false, Ordering::Relaxed)
-                && let Some(range) = ranges.last_mut()
-            {
+            let ends = self.is_open.swap(false, Ordering::Relaxed);
+            if let (true, Some(range)) = (ends, ranges.last_mut()) {
                 range.before = correlation;
                 range.end = now;
             }
-        });
+            ends
+        })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Range>)) {
-        if let Some(ranges) = &self.ranges {
-            change(&mut ranges.lock().unwrap_or_else(PoisonError::into_inner));
-        }
+    fn change(&self, change: impl FnOnce(&mut Vec<Range>) -> bool) -> bool {
+        self.ranges.as_ref().is_some_and(|ranges| {
+            change(&mut ranges.lock().unwrap_or_else(PoisonError::into_inner))
+        })
     }
 
     /// Whether calls are recorded at this moment.

@@ -27,8 +27,10 @@ pub enum Record {
     Allocation(Allocation),
     /// The begin, or the end, of a range of NVTX.
     Range(Range),
-    /// The end of the recording: of the process, or of the part that was asked for.
+    /// The end of the process.
     End(End),
+    /// The begin, or the end, of a part that was asked for: nothing is recorded outside of parts where there are any.
+    Part(Part),
 }
 
 /// A process.
@@ -310,6 +312,15 @@ pub enum Range {
         /// When.
         time: u64,
     },
+}
+
+/// The begin, or the end, of a part of a process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// It begins at this time.
+    Begin(u64),
+    /// It ends at this time.
+    End(u64),
 }
 
 /// The end of a recording.
