@@ -412,11 +412,12 @@ impl<'p> Candidates<'p> {
         let calls = self.process.calls.iter().enumerate();
         let of_memory =
             calls.filter(|(_, it)| matches!(it.purpose, Purpose::Allocation | Purpose::Release));
-        let mut lines: HashMap<&Place, Vec<usize>> = HashMap::new();
+        let mut lines: HashMap<(&Place, u32), Vec<usize>> = HashMap::new();
         for (index, call) in of_memory {
-            lines.entry(&call.place).or_default().push(index);
+            let line = (&*call.place, call.actor);
+            lines.entry(line).or_default().push(index);
         }
-        // The first allocation has to be.
+        // The first of a thread has to be.
         let again = lines.into_values().filter(|it| it.len() > 2);
         let calls: HashSet<usize> = again.flat_map(|it| it.into_iter().skip(1)).collect();
         let places = self.places(&calls);

@@ -187,3 +187,17 @@ fn a_page_has_the_authors_lines_and_no_markup_of_theirs() {
         assert!(page.contains(part), "{part} is not in the page");
     }
 }
+
+#[test]
+fn a_killed_program_is_not_said_to_have_had_no_work() {
+    let mut script = Script::new();
+    script.call("cudaLaunchKernel", 1, (0, 5));
+    let analysis = Analysis::of(&program(script.killed()));
+    let sentence = analysis.story.sentence;
+    assert!(
+        sentence.contains("though the program made 1 launch"),
+        "{sentence}"
+    );
+    let analysis = Analysis::of(&program(Script::new().end(10)));
+    assert_eq!(analysis.story.sentence, "No device had any work.");
+}
