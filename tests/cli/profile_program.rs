@@ -10,6 +10,7 @@ use recording::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::perfetto::Perfetto;
 use crate::support;
 
 const MS: u64 = 1_000_000;
@@ -202,6 +203,32 @@ fn a_recorded_program_is_a_page_a_timeline_and_rows() {
     let csv = read("program.csv");
     let mut rows = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(rows.records().count(), 4);
+}
+
+#[test]
+fn perfetto_reads_the_timeline() {
+    let folder = recorded();
+    let words = [
+        "profile",
+        "--recording",
+        ".",
+        "--timeline",
+        "t.json",
+        "-f",
+        "csv",
+    ];
+    succeeds(folder.path(), &words);
+    let mut perfetto = Perfetto::open(&folder.path().join("t.json"));
+    let mut count = |what: &str| {
+        let rows: Vec<(u64,)> = perfetto.query(&format!("select count(*) from {what}"));
+        rows[0].0
+    };
+    assert_eq!(count("slice"), 40);
+    // Each arrow leads from a call to its work.
+    let launches = "flow join slice o on o.id = slice_out join slice i on i.id = slice_in \
+                    where o.category = 'call' and i.category in ('kernel', 'copy')";
+    assert_eq!(count(launches), 20);
+    assert_eq!(count("stats where severity = 'error' and value > 0"), 0);
 }
 
 #[test]

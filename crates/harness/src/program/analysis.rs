@@ -10,7 +10,7 @@ use super::wait::{Wait, waits};
 /// All that a recorded program tells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
-    /// Nanoseconds from the first recording's begin to the last one's end.
+    /// Nanoseconds from the first call to the last.
     pub whole_ns: f64,
     /// Whether the devices were emulated: then there are no times.
     pub is_emulated: bool,
@@ -58,7 +58,7 @@ impl Analysis {
     pub fn of(program: &Program) -> Analysis {
         let waits: Vec<Vec<Wait>> = program.processes.iter().map(waits).collect();
         Analysis {
-            whole_ns: program.end as f64,
+            whole_ns: program.took() as f64,
             is_emulated: program.is_emulated(),
             processes: program.processes.iter().map(ProcessFacts::of).collect(),
             story: Story::of(program, &waits),

@@ -2,8 +2,11 @@
 
 use addr2line::demangle_auto;
 
-/// Names are cut after this many characters.
-const LONGEST: usize = 60;
+/// A name with the arguments of its template is shown without them where it is longer, in characters, and cut where it is
+/// longer all the same.
+const LONGEST: usize = 48;
+/// A name that is shorter says little without the namespace.
+const SHORT: usize = 7;
 
 /// A kernel's name in its source: demangled, without the types of its parameters, without what it returns, and
 /// with the arguments of templates as far as there is room.
@@ -13,9 +16,20 @@ pub(super) fn readable(symbol: &str) -> String {
     // Of a template, what it returns stands in front.
     let name = &name[start_of_name(name)..];
     let short = without_namespaces(name);
-    match short.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &short[..at]),
-        None => short.to_owned(),
+    let mut shown = match short.split_once('<') {
+        Some((base, _)) if short.chars().count() > LONGEST && !base.is_empty() => {
+            format!("{base}<…>")
+        }
+        _ => short.to_owned(),
+    };
+    let base = short.split('<').next().unwrap_or_default();
+    let namespaces = name[..name.len() - short.len()].trim_end_matches("::");
+    if base.len() < SHORT && !namespaces.is_empty() {
+        shown = format!("{}::{shown}", without_namespaces(namespaces));
+    }
+    match shown.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &shown[..at]),
+        None => shown,
     }
 }
 
@@ -73,15 +87,17 @@ mod tests {
             ),
             (
                 "void at::native::(anonymous namespace)::fill<float, 4>(int, float*)",
-                "fill<float, 4>",
+                "(anonymous namespace)::fill<float, 4>",
             ),
-            ("_ZN7kernels5scale17h0123456789abcdefE", "scale"),
-            ("_RNvCs1234_7kernels5scale", "scale"),
+            ("_ZN7kernels5scale17h0123456789abcdefE", "kernels::scale"),
+            ("_RNvCs1234_7kernels5scale", "kernels::scale"),
         ];
         for (symbol, name) in names {
             assert_eq!(readable(symbol), name);
         }
-        let long = format!("k<{}>", "float, ".repeat(20));
+        let long = format!("kernel_of_many<{}>", "float, ".repeat(20));
+        assert_eq!(readable(&long), "kernel_of_many<…>");
+        let long = "k".repeat(100);
         assert_eq!(readable(&long).chars().count(), LONGEST + 1);
     }
 }

@@ -25,7 +25,9 @@ pub enum NoProgram {
 pub struct Program {
     /// Its processes, in the order in which their recordings began.
     pub processes: Vec<Process>,
-    /// When the last recording ended.
+    /// When its first call was made: before, it did without CUDA.
+    pub start: u64,
+    /// When its last call returned, or its last work ended.
     pub end: u64,
 }
 
@@ -219,8 +221,19 @@ impl Program {
         let read = |it: &Recording| Some(Reader::new(it, header(it)?, begin, directory).process());
         let mut processes: Vec<Process> = recordings.iter().filter_map(read).collect();
         processes.sort_by_key(|it| it.start);
-        let end = processes.iter().map(|it| it.end).max().unwrap_or_default();
-        Ok(Program { processes, end })
+        let spans = || processes.iter().filter_map(Process::span);
+        let start = spans().map(|it| it.0).min().unwrap_or_default();
+        let end = spans().map(|it| it.1).max().unwrap_or_default();
+        Ok(Program {
+            processes,
+            start,
+            end,
+        })
+    }
+
+    /// Nanoseconds from its first call to its last.
+    pub fn took(&self) -> u64 {
+        self.end - self.start
     }
 
     /// Whether its devices were emulated: their times say nothing of a GPU.
@@ -230,6 +243,15 @@ impl Program {
 }
 
 impl Process {
+    /// From its first call, or the begin of its first work, to the end of its last.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let calls = self.calls.iter().map(|it| (it.start, it.end));
+        let works = self.activities.iter().map(|it| (it.start, it.end));
+        calls
+            .chain(works)
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The call of an activity.
     pub fn caller(&self, activity: &Activity) -> Option<&Call> {
         activity.call.map(|it| &self.calls[it])

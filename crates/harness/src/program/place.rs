@@ -28,6 +28,14 @@ impl Place {
     pub fn is_known(&self) -> bool {
         !self.file.is_empty()
     }
+
+    /// The place without the library's function.
+    pub(super) fn line(&self) -> Place {
+        Place {
+            through: None,
+            ..self.clone()
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -154,7 +162,7 @@ fn library_of_python(file: &str) -> Option<&str> {
     }
     let parts: Vec<&str> = file.split('/').collect();
     let is_root = |it: &&str| matches!(*it, "site-packages" | "dist-packages");
-    let installed = parts.iter().rposition(|it| is_root(&it));
+    let installed = parts.iter().rposition(is_root);
     // The standard library: lib/python3.12.
     let standard = || {
         let is_lib = |pair: &[&str]| pair[0].starts_with("lib") && pair[1].starts_with("python3");

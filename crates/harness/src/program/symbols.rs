@@ -47,7 +47,7 @@ impl Symbols {
 /// The function at an address, or the address where no symbol says it.
 fn symbol(loader: &Loader, address: u64) -> String {
     match loader.find_symbol(address) {
-        Some(symbol) => demangle_auto(symbol.into(), None).into_owned(),
+        Some(symbol) => short(&demangle_auto(symbol.into(), None)),
         None => format!("{address:#x}"),
     }
 }
@@ -67,7 +67,7 @@ fn with_lines(loader: &Loader, address: u64) -> Vec<Caller> {
         };
         let name = frame.function.as_ref().and_then(|it| it.demangle().ok());
         callers.push(Caller {
-            function: name.map_or_else(|| symbol(loader, address), |it| it.into_owned()),
+            function: name.map_or_else(|| symbol(loader, address), |it| short(&it)),
             file: file.to_owned(),
             line: Some(line),
             owner: match is_of_library(file) {
@@ -90,6 +90,33 @@ fn is_of_library(file: &str) -> bool {
     parts.iter().any(|it| file.contains(it)) || is_installed(file)
 }
 
+/// A function with its type, without their paths, the arguments of templates and the types of parameters:
+/// `CudaStream::clone_dtoh`.
+fn short(name: &str) -> String {
+    // `<path::Type as Trait>::function`
+    let typed = name.strip_prefix('<').and_then(|rest| {
+        let mut depth = 1;
+        let end = rest.char_indices().find(|(_, it)| {
+            depth += i32::from(*it == '<') - i32::from(*it == '>');
+            depth == 0
+        });
+        let (of, function) = rest.split_at(end?.0);
+        let of = of.split(" as ").next().unwrap_or(of);
+        Some(format!("{of}{}", &function[1..]))
+    });
+    let name = typed.as_deref().unwrap_or(name);
+    let mut depth = 0;
+    let plain = name.chars().filter(|it| {
+        let before = depth;
+        depth += i32::from(matches!(it, '<' | '(')) - i32::from(matches!(it, '>' | ')'));
+        before == 0 && depth == 0
+    });
+    let plain: String = plain.collect();
+    let parts = plain.split("::").filter(|it| !it.is_empty());
+    let parts: Vec<&str> = parts.collect();
+    parts[parts.len().saturating_sub(2)..].join("::")
+}
+
 /// Whose machine code without source lines is.
 fn owner_of_module(path: &str) -> Owner {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -106,4 +133,27 @@ fn owner_of_module(path: &str) -> Owner {
 fn is_installed(file: &str) -> bool {
     let folders = ["/usr/", "/lib/", "/lib64/", "/opt/"];
     folders.iter().any(|it| file.starts_with(it)) || file.contains("/site-packages/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_have_their_types_and_no_paths() {
+        let names = [
+            (
+                "<cudarc::driver::safe::core::CudaStream>::clone_dtoh::<f32, alloc::vec::Vec<f32>>",
+                "CudaStream::clone_dtoh",
+            ),
+            ("<a::T<u8> as core::ops::Drop>::drop", "T::drop"),
+            ("solver::main", "solver::main"),
+            ("main", "main"),
+            ("ns::solve<float>(float*, int)", "ns::solve"),
+            ("solver::run::{closure#0}", "run::{closure#0}"),
+        ];
+        for (name, shown) in names {
+            assert_eq!(short(name), shown);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Where the time went: calls of the host by function and place, work of the devices by name and place, and waits by
 //! place with what was waited for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
@@ -111,13 +111,21 @@ pub(super) fn waits(program: &Program, waits: &[Vec<Wait>]) -> Vec<WaitRow> {
             };
             wait.parts.iter().map(part)
         });
-        let parts = grouped(parts).into_iter();
-        let parts = parts.map(|((label, place), times)| Part {
-            what: label.at(place),
-            place: place.clone(),
-            count: times.len() as u64,
-            total_ns: times.iter().sum::<u64>() as f64,
-        });
+        // The library's functions do not tell one line's work apart.
+        let mut lines: BTreeMap<(String, Place), Part> = BTreeMap::new();
+        for ((label, place), times) in grouped(parts) {
+            let place = place.line();
+            let key = (label.at(&place), place);
+            let part = lines.entry(key).or_insert_with_key(|(what, place)| Part {
+                what: what.clone(),
+                place: place.clone(),
+                count: 0,
+                total_ns: 0.0,
+            });
+            part.count += times.len() as u64;
+            part.total_ns += times.iter().sum::<u64>() as f64;
+        }
+        let parts = lines.into_values();
         let mut parts: Vec<Part> = parts.collect();
         parts.sort_by(|a, b| {
             (b.total_ns, b.count)

@@ -42,7 +42,10 @@ fn head(analysis: &Analysis) -> String {
             "The device was emulated: counts and order are those of a GPU, and there are no times."
                 .to_owned(),
         ),
-        false => lines.push(format!("Recorded for {}.", time_text(analysis.whole_ns))),
+        false => lines.push(format!(
+            "From the first call to the last: {}.",
+            time_text(analysis.whole_ns)
+        )),
     }
     lines.join("\n")
 }

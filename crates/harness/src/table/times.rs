@@ -59,23 +59,32 @@ impl Times {
     }
 }
 
-/// The table of these rows, whose further columns have these names. Percentages are of `whole_ns`.
+/// The table of these rows, whose further columns have these names. Percentages are of `whole_ns`. Where no row has times,
+/// neither has the table.
 pub fn times_table(rows: &[TimesRow], names: &[&str], whole_ns: f64, width: Width) -> String {
     const NUMBERS: [&str; 4] = ["Time (%)", "Total time", "Calls", "mean ± std (min ‥ max)"];
-    let header = NUMBERS.iter().chain(names);
+    const COUNT: usize = 2;
+    let has_times = rows.is_empty() || rows.iter().any(|it| it.times.is_some());
+    let is_shown = |column: &usize| has_times || *column == COUNT;
+    let shown: Vec<usize> = (0..NUMBERS.len()).filter(is_shown).collect();
+    let header = shown.iter().map(|&column| &NUMBERS[column]).chain(names);
     let rows = rows.iter().map(|row| {
         let cell = |text: &dyn Fn(Times) -> String| row.times.map(text).unwrap_or_default();
-        let numbers = [
+        let mut numbers = [
             cell(&|it| format!("{:.2}", 100.0 * it.total_ns / whole_ns)),
             cell(&|it| time_text(it.total_ns)),
             row.count.to_string(),
             cell(&Times::spread),
         ];
+        let numbers = shown
+            .iter()
+            .map(|&column| std::mem::take(&mut numbers[column]));
+        let numbers: Vec<String> = numbers.collect();
         numbers.into_iter().chain(row.names.iter().cloned())
     });
     let look = Look {
         width,
-        is_right: |column| column < NUMBERS.len(),
+        is_right: |column| column < shown.len(),
         spare: &["mean ± std (min ‥ max)", "Calls"],
     };
     text(header, rows, look)

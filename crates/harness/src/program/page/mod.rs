@@ -24,20 +24,17 @@ pub fn page(
     let commands: Vec<String> = commands.collect();
     let subtitle = match analysis.is_emulated {
         true => "Recorded on emulated devices: counts and order, without times".to_owned(),
-        false => format!("Recorded for {}", time_text(analysis.whole_ns)),
+        false => format!(
+            "From the first call to the last: {}",
+            time_text(analysis.whole_ns)
+        ),
     };
     let mut body = String::new();
     if !analysis.is_emulated {
         body += &overview::overview(program);
     }
-    body += &format!(
-        "<h2>Story</h2>\n<pre>{}</pre>\n",
-        escaped(&story::text(analysis))
-    );
-    body += &format!(
-        "<h2>Waits</h2>\n<pre>{}</pre>\n",
-        escaped(&text::waits(analysis))
-    );
+    body += &prose("Story", &story::text(analysis));
+    body += &prose("Waits", &text::waits(analysis));
     body += &table(
         "Host side: calls of CUDA",
         &analysis.host,
@@ -53,6 +50,14 @@ pub fn page(
         &format!("Program: {}", commands.join("; ")),
         &subtitle,
         &body,
+    )
+}
+
+/// Sentences, which are folded where the page is narrow.
+fn prose(title: &str, text: &str) -> String {
+    format!(
+        "<h2>{title}</h2>\n<pre style=\"white-space: pre-wrap\">{}</pre>\n",
+        escaped(text)
     )
 }
 
@@ -75,11 +80,13 @@ fn table(title: &str, rows: &[Row], whole_ns: f64) -> String {
             time(&|it| it.max_ns),
         ];
         let numbers = numbers.map(|it| format!("<td>{it}</td>"));
+        let through = row.place.through.as_ref();
+        let through = through.map(|it| format!(" ({})", escaped(it)));
         html += &format!(
             "<tr>{}<td class=\"code\">{}</td><td class=\"code\">{}</td></tr>\n",
             numbers.concat(),
             escaped(&row.name),
-            source::link(&row.place)
+            source::link(&row.place) + &through.unwrap_or_default()
         );
     }
     html + "</table></div>\n"

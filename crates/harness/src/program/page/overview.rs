@@ -26,11 +26,12 @@ pub(super) fn overview(program: &Program) -> String {
 }
 
 fn of_process(program: &Program, process: &Process) -> String {
-    let moment = (program.end as f64 / MOMENTS as f64).max(1.0);
+    let moment = (program.took() as f64 / MOMENTS as f64).max(1.0);
+    let since = |time: u64| time.saturating_sub(program.start) as f64 / moment;
     let lane = |name, spans: &mut dyn Iterator<Item = (u64, u64)>| {
         let mut shares = vec![0.0; MOMENTS];
         for (start, end) in spans {
-            spread(&mut shares, (start as f64 / moment, end as f64 / moment));
+            spread(&mut shares, (since(start), since(end)));
         }
         Lane { name, shares }
     };
@@ -79,7 +80,7 @@ fn of_process(program: &Program, process: &Process) -> String {
         escaped(&format!("{} ({})", process.command.join(" "), process.id)),
         names.collect::<String>(),
         rows.collect::<String>(),
-        time_text(program.end as f64)
+        time_text(program.took() as f64)
     )
 }
 

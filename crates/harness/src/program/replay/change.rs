@@ -34,6 +34,8 @@ struct Costs {
     pinned: [f64; 2],
     /// Nanoseconds of a call that copies without blocking.
     copy: u64,
+    /// Nanoseconds of a call that launches.
+    launch: u64,
     /// Nanoseconds of the host's own before a launch.
     gap: u64,
 }
@@ -44,7 +46,7 @@ impl Plan {
         let costs = Costs::of(process, self);
         let mut plan = self.clone();
         match change {
-            Change::Removed(calls) => plan.remove(process, calls),
+            Change::Removed(calls) => plan.remove(process, calls, costs),
             Change::Saved(calls) => plan.save(calls),
             Change::Later(calls) => plan.postpone(process, calls, costs),
             Change::Pinned(calls) => plan.pin(process, calls, costs),
@@ -54,28 +56,46 @@ impl Plan {
         plan
     }
 
-    fn remove(&mut self, process: &Process, calls: &HashSet<usize>) {
-        // What the host needs at last it copies then.
-        let last = calls.iter().max().map(|&last| {
-            let first_of_last = process.calls[last].place.clone();
-            let from = (0..=last).rev();
-            let own = from.take_while(|it| process.calls[*it].place == first_of_last);
-            own.collect::<HashSet<usize>>()
-        });
-        let last = last.unwrap_or_default();
+    fn remove(&mut self, process: &Process, calls: &HashSet<usize>, costs: Costs) {
+        let last = last_round(process, calls);
+        let is_removed = |step: &Step| {
+            let call = step.call.as_ref();
+            call.is_some_and(|it| calls.contains(it) && !last.contains(it))
+        };
         for thread in &mut self.threads {
-            for step in &mut thread.steps {
-                let is_removed = |it: &usize| calls.contains(it) && !last.contains(it);
-                if !step.call.as_ref().is_some_and(is_removed) {
+            let mut steps: Vec<Step> = Vec::new();
+            let mut old = std::mem::take(&mut thread.steps).into_iter().peekable();
+            while let Some(mut first) = old.next() {
+                if !is_removed(&first) {
+                    steps.push(first);
                     continue;
                 }
-                step.cost = 0;
-                step.awaits.clear();
-                for &work in &step.works {
+                while let Some(other) = old.next_if(is_removed) {
+                    first.works.extend(other.works);
+                }
+                for &work in &first.works {
                     let work = &mut self.works[work];
                     (work.took, work.latency, work.gap) = (0, 0, 0);
                 }
+                first.awaits.clear();
+                let line = |step: &Step| step.call.map(|it| process.calls[it].place.to_string());
+                let is_used = old.peek().is_some_and(|next| line(next) == line(&first));
+                match (first.works.is_empty(), is_used) {
+                    // Nothing but waits.
+                    (true, _) => first.cost = 0,
+                    // A value that is kept is copied on the device.
+                    (false, false) => first.cost = costs.launch,
+                    // A value that the same line hands to a kernel stays where it is, and the host has nothing to do for it.
+                    (false, true) => {
+                        if let Some(next) = old.peek_mut() {
+                            next.gap = next.gap.max(first.gap);
+                        }
+                        (first.gap, first.cost) = (0, 0);
+                    }
+                }
+                steps.push(first);
             }
+            thread.steps = steps;
         }
     }
 
@@ -292,6 +312,17 @@ impl Plan {
     }
 }
 
+/// The last of these calls, and those right before it at the same line: what the host needs at last it copies then.
+fn last_round(process: &Process, calls: &HashSet<usize>) -> HashSet<usize> {
+    let Some(&last) = calls.iter().max() else {
+        return HashSet::new();
+    };
+    let place = &process.calls[last].place;
+    let earlier = (0..=last).rev();
+    let own = earlier.take_while(|&it| process.calls[it].place == *place);
+    own.collect()
+}
+
 /// Copies of pageable memory take as long as those of page-locked memory.
 fn pin_works(all: &mut [Work], process: &Process, works: &[usize], costs: Costs) {
     /// Nanoseconds of the shortest copy.
@@ -342,10 +373,12 @@ impl Costs {
             let call = step.call.map(|it| process.calls[it].purpose);
             call == Some(Purpose::Launch)
         });
+        let launches: Vec<&Step> = launches.collect();
         Costs {
             pinned: [pinned(Engine::ToDevice), pinned(Engine::ToHost)],
             copy: median(short.collect()).unwrap_or(6_000),
-            gap: median(launches.map(|it| it.gap).collect()).unwrap_or_default(),
+            launch: median(launches.iter().map(|it| it.cost).collect()).unwrap_or(5_000),
+            gap: median(launches.iter().map(|it| it.gap).collect()).unwrap_or_default(),
         }
     }
 }

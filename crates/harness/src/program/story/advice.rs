@@ -62,10 +62,14 @@ pub(super) fn advice(program: &Program, waits: &[Vec<Wait>]) -> Advised {
         }
         let plan = Plan::of(process);
         let recorded = (process.end - process.start) as f64;
-        let unchanged = plan.run() as f64;
-        let error = unchanged / recorded.max(1.0) - 1.0;
+        let (start, end) = process.span().unwrap_or_default();
+        let least = LEAST * (end - start) as f64;
+        let error = plan.run() as f64 / recorded.max(1.0) - 1.0;
         let is_worse = replay_error.is_none_or(|it: f64| it.abs() < error.abs());
         replay_error = if is_worse { Some(error) } else { replay_error };
+        // Nobody records the program that is changed.
+        let plan = plan.without_recorder(process);
+        let unchanged = plan.run() as f64;
         for Candidate {
             mut advice,
             changes,
@@ -76,7 +80,7 @@ pub(super) fn advice(program: &Program, waits: &[Vec<Wait>]) -> Advised {
                 changed = changed.with(process, change);
             }
             let saving = unchanged - changed.run() as f64;
-            if saving > LEAST * recorded {
+            if saving > least {
                 advice.saving_ns = Some(saving);
                 all.push(advice);
             }
@@ -186,7 +190,8 @@ impl<'p> Candidates<'p> {
                     changes: vec![Change::Removed(reads.into_iter().chain(copies).collect())],
                 })
             }
-            None if only_waits => {
+            // Who waits for an event knows what for.
+            None if only_waits && !function.contains("Event") => {
                 let count = line.calls.len() as u64;
                 Some(Candidate {
                     advice: Advice {
@@ -206,8 +211,15 @@ impl<'p> Candidates<'p> {
     }
 
     fn later(&self, station: &HashSet<usize>, line: &Line<'_>) -> Candidate {
-        let places = self.places(station);
-        let count = line.calls.len() as u64;
+        let mut places: Vec<Place> = self.places(station);
+        // A wait that comes once is the end of the loop.
+        let comes_again = |place: &Place| {
+            let calls = station.iter().map(|&it| &self.process.calls[it].place);
+            calls.filter(|it| ***it == *place).count() > 1
+        };
+        places.retain(comes_again);
+        let copies = self.copies_at(line.place);
+        let count = copies.iter().filter(|it| it.is_to_host).count() as u64;
         Candidate {
             advice: Advice {
                 finding: format!(
@@ -400,11 +412,12 @@ impl<'p> Candidates<'p> {
         let calls = self.process.calls.iter().enumerate();
         let of_memory =
             calls.filter(|(_, it)| matches!(it.purpose, Purpose::Allocation | Purpose::Release));
-        let mut lines: HashMap<&Place, Vec<usize>> = HashMap::new();
+        let mut lines: HashMap<(&Place, u32), Vec<usize>> = HashMap::new();
         for (index, call) in of_memory {
-            lines.entry(&call.place).or_default().push(index);
+            let line = (&*call.place, call.actor);
+            lines.entry(line).or_default().push(index);
         }
-        // The first allocation has to be.
+        // The first of a thread has to be.
         let again = lines.into_values().filter(|it| it.len() > 2);
         let calls: HashSet<usize> = again.flat_map(|it| it.into_iter().skip(1)).collect();
         let places = self.places(&calls);

@@ -19,7 +19,7 @@ pub struct Idle {
     pub process: u32,
     /// The device's number in it.
     pub device: u32,
-    /// Nanoseconds before its first work.
+    /// Nanoseconds from the program's first call to its first work.
     pub before_ns: f64,
     /// Nanoseconds in which it had work.
     pub busy_ns: f64,
@@ -49,7 +49,7 @@ pub struct Cause {
 }
 
 /// Kinds of causes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// The host ran code of its own: the program's, Python's, a print, a file.
@@ -72,10 +72,13 @@ pub enum Why {
 
 /// Each device of each process.
 pub(super) fn idle(program: &Program) -> Vec<Idle> {
-    program.processes.iter().flat_map(of_process).collect()
+    let processes = program.processes.iter();
+    processes
+        .flat_map(|it| of_process(it, program.start))
+        .collect()
 }
 
-fn of_process(process: &Process) -> Vec<Idle> {
+fn of_process(process: &Process, begin: u64) -> Vec<Idle> {
     let mut devices: BTreeMap<u32, Vec<&Activity>> = BTreeMap::new();
     for activity in &process.activities {
         devices.entry(activity.device).or_default().push(activity);
@@ -103,7 +106,7 @@ fn of_process(process: &Process) -> Vec<Idle> {
         Some(Idle {
             process: process.id,
             device,
-            before_ns: (first.start - process.start.min(first.start)) as f64,
+            before_ns: first.start.saturating_sub(begin) as f64,
             busy_ns: busy as f64,
             kernels_ns: kernels as f64,
             idle_ns: idle as f64,
@@ -128,21 +131,25 @@ impl<'p> Causes<'p> {
         }
     }
 
+    /// The longest first. The library's functions are left out: of a line there is one cause.
     fn sorted(self) -> Vec<Cause> {
-        let causes = self.0.into_iter();
+        let mut lines: BTreeMap<(Why, String, Place, Place), (u64, u64)> = BTreeMap::new();
+        for ((why, function, place, next), (count, sum)) in self.0 {
+            let key = (why, function.to_owned(), place.line(), next.line());
+            let sums = lines.entry(key).or_default();
+            *sums = (sums.0 + count, sums.1 + sum);
+        }
+        let causes = lines.into_iter();
         let causes = causes.map(|((why, function, place, next), (count, sum))| Cause {
             why,
-            function: function.to_owned(),
-            place: place.clone(),
-            next: next.clone(),
+            function,
+            place,
+            next,
             count,
             total_ns: sum as f64,
         });
         let mut causes: Vec<Cause> = causes.collect();
-        causes.sort_by(|a, b| {
-            let times = b.total_ns.total_cmp(&a.total_ns);
-            times.then_with(|| (&a.place, &a.function).cmp(&(&b.place, &b.function)))
-        });
+        causes.sort_by(|a, b| b.total_ns.total_cmp(&a.total_ns));
         causes
     }
 }
@@ -187,7 +194,7 @@ impl<'p> Host<'p> {
             true => Why::OtherStream,
             false => Why::Latency,
         };
-        causes.add((why, &call.function, &call.place, &call.place), end - late);
+        causes.add((why, "", &call.place, &call.place), end - late);
         let calls = &self.threads[&call.actor];
         let mut place = calls.partition_point(|&it| it < index);
         // From the call backwards: each one, and the time between.

@@ -1,5 +1,6 @@
 //! The story in a sentence.
 
+use super::super::function::Purpose;
 use super::super::model::Program;
 use super::advice::Advice;
 use super::idle::{Cause, Idle, Why};
@@ -38,12 +39,25 @@ fn of_structure(program: &Program, advice: &[Advice]) -> String {
     let works = program.processes.iter().map(|it| it.activities.len());
     let works: usize = works.sum();
     if works == 0 {
-        return "No device had any work.".to_owned();
+        return of_nothing(program);
     }
     let pieces = counted(works as u64, "piece");
     match advice.first() {
         Some(advice) => format!("The devices had {pieces} of work, and {}.", advice.finding),
         None => format!("The devices had {pieces} of work, and nothing kept the host waiting."),
+    }
+}
+
+/// Where no work was recorded, whether there was any.
+fn of_nothing(program: &Program) -> String {
+    let calls = program.processes.iter().flat_map(|it| &it.calls);
+    match calls.filter(|it| it.purpose == Purpose::Launch).count() as u64 {
+        0 => "No device had any work.".to_owned(),
+        launches => format!(
+            "No work of a device was recorded, though the program made {}: it ended before the records were handed \
+             over.",
+            counted(launches, "launch")
+        ),
     }
 }
 
@@ -62,7 +76,7 @@ pub(in crate::program) fn reason(cause: &Cause) -> String {
         Why::Memory => format!("while the host allocated or freed memory: {}", call()),
         Why::Loading => format!("while the host loaded a module: {}", call()),
         Why::OtherCall => format!("while the host was in {}", call()),
-        Why::Latency => format!("until work that was launched at {next} began"),
+        Why::Latency => format!("while what was launched at {next} was on its way"),
         Why::OtherStream => format!("while the stream of {next} waited for other work"),
     };
     format!("{what} ({})", time_text(cause.total_ns))

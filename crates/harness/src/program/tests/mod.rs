@@ -60,7 +60,11 @@ fn an_emulated_program_has_order_and_no_times() {
     );
     assert!(analysis.device.iter().all(|it| it.times.is_none()));
     let text = text(&analysis, Width::Any);
-    assert!(!text.contains(" ms"), "{text}");
+    assert!(
+        !text.contains(" ms") && !text.contains("Time (%)"),
+        "{text}"
+    );
+    assert!(text.contains("Calls"), "{text}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Script {
             command: vec!["python3".to_owned(), "train.py".to_owned()],
             time: 5000,
             unix_time: 1_700_000_000_000_000_000,
-            source: "CUPTI 13.0".to_owned(),
+            source: "by hand".to_owned(),
             is_emulated,
         };
         let device = Device {
