@@ -87,6 +87,21 @@ impl Code {
         memory::Shared::aligned(&self.shared, dynamic, SHARED_GAP, self.dynamic_alignment)
     }
 
+    /// The shared variables that they name, with their offsets; the dynamic ones have no bytes.
+    pub(crate) fn shared_places(&self) -> impl Iterator<Item = (&ptx::Variable, u32)> {
+        let mut all: Vec<_> = self.offsets.iter().collect();
+        all.sort_by_key(|&(_, offset)| *offset);
+        all.into_iter()
+            .map(|(shared, offset)| (shared.of(&self.loaded.parsed.ptx), *offset))
+    }
+
+    /// The variables of the module that have addresses.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (&ptx::Variable, u64)> {
+        let all = self.loaded.parsed.ptx.variables.iter();
+        all.zip(&self.loaded.addresses)
+            .filter_map(|(it, address)| Some((it, (*address)?)))
+    }
+
     /// Bytes of the parameters of a launch.
     pub(crate) fn parameter_bytes(&self) -> u32 {
         self.parameters.last().map_or(0, |it| it.offset + it.bytes)
@@ -155,6 +170,7 @@ impl Code {
             text: &self.loaded.parsed.text,
             addresses: &self.loaded.addresses,
             offsets: &self.offsets,
+            is_stepped: self.loaded.is_stepped,
         }
     }
 }
