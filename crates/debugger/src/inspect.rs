@@ -236,7 +236,7 @@ fn bits_of(parameter: &Parameter) -> (u128, Type) {
 }
 
 /// The lanes of a mask, as `0-15, 17`.
-pub(crate) fn ranges(mask: u32) -> String {
+pub fn ranges(mask: u32) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut lane = 0;
     while lane < 32 {

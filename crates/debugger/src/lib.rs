@@ -16,5 +16,6 @@ mod run;
 mod session;
 mod watch;
 
+pub use inspect::ranges;
 pub use link::Link;
 pub use session::{Debugger, Relaunch};

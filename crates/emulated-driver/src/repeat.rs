@@ -30,7 +30,7 @@ pub(crate) fn under_seeds(run: &Run<'_>, kernel: &str) -> Ran {
     } else {
         0
     };
-    let before = if seeds > 0 { snapshot("seeds") } else { None };
+    let before = if seeds > 0 { snapshot() } else { None };
     if let Err(error) = run(first) {
         let failed = Some((settings.seed, error));
         return Ran {
@@ -38,7 +38,7 @@ pub(crate) fn under_seeds(run: &Run<'_>, kernel: &str) -> Ran {
             failed,
         };
     }
-    let Some((before, after)) = before.and_then(|before| Some((before, snapshot("seeds")?))) else {
+    let Some((before, after)) = before.and_then(|before| Some((before, snapshot()?))) else {
         return Ran {
             seeds: settings.seed.map_or(0, |_| 1),
             failed: None,
@@ -69,15 +69,13 @@ pub(crate) fn under_seeds(run: &Run<'_>, kernel: &str) -> Ran {
 }
 
 /// Copies all memory that kernels can write; none where it is too much.
-pub(crate) fn snapshot(what_for: &str) -> Option<Snapshot> {
+fn snapshot() -> Option<Snapshot> {
     let memory = device::space();
     let bytes = Snapshot::bytes_of(memory);
     if bytes > MOST_COPIED {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
-            say(&format!(
-                "note: no {what_for}: {bytes} bytes of memory would be copied for each; at most {MOST_COPIED} are"
-            ));
+            say(&format!("note: no seeds: {bytes} bytes of memory would be copied for each; at most {MOST_COPIED} are"));
         });
         return None;
     }

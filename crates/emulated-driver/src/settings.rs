@@ -36,6 +36,8 @@ pub const MEMORY: &str = "RIDGEPOINT_DRIVER_MEMORY";
 pub const STEPS: &str = "RIDGEPOINT_DRIVER_STEPS";
 /// Seconds after which a launch is ended.
 pub const TIME_LIMIT: &str = "RIDGEPOINT_DRIVER_TIME_LIMIT";
+/// The socket of a debugger's front. The process that loads a module first is debugged.
+pub const DEBUGGER: &str = "RIDGEPOINT_DRIVER_DEBUGGER";
 /// `on`: each call of the driver is printed.
 pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
 
@@ -101,6 +103,7 @@ pub(crate) struct Settings {
     pub(crate) memory: u64,
     pub(crate) steps: u64,
     pub(crate) time: Option<Duration>,
+    pub(crate) debugger: Option<PathBuf>,
     pub(crate) shows_calls: bool,
 }
 
@@ -130,6 +133,7 @@ impl Settings {
             memory: value(MEMORY).unwrap_or_else(default_memory),
             steps: value(STEPS).unwrap_or(1 << 28),
             time: value(TIME_LIMIT).map(Duration::from_secs),
+            debugger: path(DEBUGGER),
             shows_calls: is_on(CALLS, false),
         }
     }

@@ -18,14 +18,14 @@ const PTXAS: &str = include_str!("ptxas.sh");
 const SITE_CUSTOMIZE: &str = include_str!("sitecustomize.py");
 
 /// A folder that goes with this value.
-pub(super) struct Folder(TempDir);
+pub(in crate::cli) struct Folder(TempDir);
 
 impl Folder {
     /// Writes it.
     ///
     /// # Errors
     /// The file system does not take it.
-    pub(super) fn new() -> io::Result<Folder> {
+    pub(in crate::cli) fn new() -> io::Result<Folder> {
         let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir()?;
         let path = |name: &str| folder.path().join(name);
         fs::write(path("libcuda.so.1"), library::bytes())?;
@@ -38,13 +38,18 @@ impl Folder {
         Ok(Folder(folder))
     }
 
+    /// Where it is.
+    pub(in crate::cli) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Where the program's processes say what they have launched.
     pub(super) fn record(&self) -> PathBuf {
         self.0.path().join("record")
     }
 
     /// Lets a program find what is here before all else.
-    pub(super) fn lend_to(&self, program: &mut Command) {
+    pub(in crate::cli) fn lend_to(&self, program: &mut Command) {
         let folder = self.0.path();
         program
             .env("LD_LIBRARY_PATH", first(folder, "LD_LIBRARY_PATH"))

@@ -1,0 +1,7 @@
+//! The debugger by itself: launches of the engine, and a front that is a test.
+
+mod backwards;
+mod endings;
+mod looking;
+mod stopping;
+mod support;
