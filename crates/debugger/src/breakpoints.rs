@@ -51,12 +51,14 @@ impl Breakpoints {
         let mut before = std::mem::take(&mut self.all);
         let active = |breakpoint: Breakpoint| {
             let known = before.iter().position(|it| it.breakpoint == breakpoint);
-            known.map(|it| before.swap_remove(it)).unwrap_or_else(|| Active {
-                condition: breakpoint.condition.as_deref().map(Expression::parse),
-                breakpoint,
-                before: 0,
-                passed: Vec::new(),
-            })
+            known
+                .map(|it| before.swap_remove(it))
+                .unwrap_or_else(|| Active {
+                    condition: breakpoint.condition.as_deref().map(Expression::parse),
+                    breakpoint,
+                    before: 0,
+                    passed: Vec::new(),
+                })
         };
         self.all = all.into_iter().map(active).collect();
     }
@@ -144,9 +146,11 @@ impl Active {
         }
     }
 
-    /// It is passed at a step, maybe again: whether it stops there.
+    /// It is passed at a step, maybe again: whether it stops there. Steps count up to the first that it stops at.
     fn pass(&mut self, position: u64) -> bool {
-        if self.passed.last().is_none_or(|&last| last < position) {
+        let left = self.breakpoint.ignored.saturating_sub(self.before);
+        let is_new = self.passed.last().is_none_or(|&last| last < position);
+        if is_new && self.passed.len() as u64 <= left {
             self.passed.push(position);
         }
         let until_here = self.passed.partition_point(|&it| it <= position) as u64;

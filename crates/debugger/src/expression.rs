@@ -37,6 +37,9 @@ pub(crate) struct Named {
     ty: Option<Type>,
 }
 
+/// How deep parentheses and signs may be nested.
+const MOST_NESTED: u32 = 64;
+
 /// The most elements of a slice.
 const MOST_ELEMENTS: i128 = 1024;
 
@@ -60,7 +63,10 @@ impl Expression {
     /// # Errors
     /// It is none: says what was expected.
     pub(crate) fn parse(text: &str) -> Result<Expression, String> {
-        let mut reader = Reader { rest: text.trim() };
+        let mut reader = Reader {
+            rest: text.trim(),
+            nested: 0,
+        };
         let expression = reader.binary(0)?;
         match reader.rest.is_empty() {
             true => Ok(expression),
@@ -108,7 +114,9 @@ impl Expression {
         let (from, to) = (range.0.index(names)?, range.1.index(names)?);
         if to - from > MOST_ELEMENTS {
             let actual = to - from;
-            return Err(format!("{actual} elements; at most {MOST_ELEMENTS} are shown at once"));
+            return Err(format!(
+                "{actual} elements; at most {MOST_ELEMENTS} are shown at once"
+            ));
         }
         let mut texts = Vec::new();
         let mut shown = Type::U8;
@@ -186,8 +194,12 @@ impl Named {
 
 fn read(names: &dyn Names, address: u64, ty: Type) -> Result<Value, String> {
     let bits = names.read(address, ty.bytes());
-    bits.map(|bits| ty.value(bits))
-        .ok_or_else(|| format!("{} bytes at {address:#x} are not memory of the launch", ty.bytes()))
+    bits.map(|bits| ty.value(bits)).ok_or_else(|| {
+        format!(
+            "{} bytes at {address:#x} are not memory of the launch",
+            ty.bytes()
+        )
+    })
 }
 
 fn truth(it: bool) -> Value {
@@ -254,6 +266,8 @@ fn of_integers(operator: &str, a: i128, b: i128) -> Result<Value, String> {
 /// The part of a text that has not been read.
 struct Reader<'t> {
     rest: &'t str,
+    /// How many operands it is in.
+    nested: u32,
 }
 
 impl<'t> Reader<'t> {
@@ -281,6 +295,16 @@ impl<'t> Reader<'t> {
     }
 
     fn unary(&mut self) -> Result<Expression, String> {
+        if self.nested == MOST_NESTED {
+            return Err(format!("nested more than {MOST_NESTED} deep"));
+        }
+        self.nested += 1;
+        let operand = self.operand();
+        self.nested -= 1;
+        operand
+    }
+
+    fn operand(&mut self) -> Result<Expression, String> {
         for operator in ['!', '-', '~'] {
             if self.takes(operator) {
                 return Ok(Expression::Unary(operator, Box::new(self.unary()?)));
@@ -293,7 +317,10 @@ impl<'t> Reader<'t> {
         match self.rest.chars().next() {
             Some('0'..='9') => self.literal(),
             Some(first) if is_of_name(first) => self.named(),
-            Some(_) => Err(format!("expected a name or a number before `{}`", self.rest)),
+            Some(_) => Err(format!(
+                "expected a name or a number before `{}`",
+                self.rest
+            )),
             None => Err("expected a name or a number at the end".to_owned()),
         }
     }
@@ -459,14 +486,22 @@ mod tests {
             ("1 2", "expected an operator before `2`"),
             ("(1", "expected `)` before ``"),
             ("x", "nothing is called `x` here"),
-            ("arg0[1]", "PTX does not say what `arg0` points to: name the type, as arg0.f32[0]"),
+            (
+                "arg0[1]",
+                "PTX does not say what `arg0` points to: name the type, as arg0.f32[0]",
+            ),
             ("tile", "`tile` has 4 elements of f32: name one, as tile[0]"),
             ("tile[1.5]", "expected an integer as an index, found 1.5"),
             ("mem.u32[4]", "4 bytes at 0x4 are not memory of the launch"),
             ("1 / 0", "a division by zero"),
-            ("tile[0..9999]", "9999 elements; at most 1024 are shown at once"),
+            (
+                "tile[0..9999]",
+                "9999 elements; at most 1024 are shown at once",
+            ),
         ] {
             assert_eq!(shown(text), Err(error.to_owned()), "{text}");
         }
+        let deep = "(".repeat(1 << 16);
+        assert_eq!(shown(&deep), Err("nested more than 64 deep".to_owned()));
     }
 }

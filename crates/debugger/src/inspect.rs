@@ -181,7 +181,9 @@ impl<'a> View<'a> {
             "warp" | "warpid" => self.stopped.warp(),
             _ => {
                 let (vector, axis) = name.split_once('.')?;
-                let vector = VECTORS.iter().position(|it| it.0 == vector || it.1 == vector)?;
+                let vector = VECTORS
+                    .iter()
+                    .position(|it| it.0 == vector || it.1 == vector)?;
                 let axis = AXES.iter().position(|it| *it == axis)?;
                 let shape = self.stopped.shape();
                 match vector {

@@ -65,7 +65,10 @@ impl Lines {
     /// Where an instruction is, in a few words.
     pub(crate) fn place(&self, site: Site) -> String {
         let frame = self.instruction(site).and_then(|it| it.frames.first());
-        frame.map_or_else(|| "an unknown place".to_owned(), engine::debug::Frame::place)
+        frame.map_or_else(
+            || "an unknown place".to_owned(),
+            engine::debug::Frame::place,
+        )
     }
 
     /// The instructions at which lanes come to a location, and where that is.

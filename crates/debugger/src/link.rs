@@ -1,6 +1,7 @@
 //! The socket between a debugged program and its front.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +34,10 @@ impl Link {
     pub fn over(stream: UnixStream) -> io::Result<Link> {
         let (sender, requests) = channel();
         let is_asked_for = Arc::new(AtomicBool::new(false));
-        let (reader, wakes) = (BufReader::new(stream.try_clone()?), Arc::clone(&is_asked_for));
+        let (reader, wakes) = (
+            BufReader::new(stream.try_clone()?),
+            Arc::clone(&is_asked_for),
+        );
         let read = move || {
             for line in reader.lines().map_while(Result::ok) {
                 // A front of another version has words of its own.
@@ -93,5 +97,12 @@ impl Link {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
         let _ = self.stream.write_all(&line);
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // The thread that reads has the socket, too. A front that is gone has closed it.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

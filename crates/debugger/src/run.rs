@@ -5,9 +5,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use engine::LaunchError;
 use engine::debug::{Next, Observer, Stopped};
 use engine::memory::LANES;
-use engine::LaunchError;
 
 use crate::breakpoints::Hit;
 use crate::inspect::View;
@@ -39,6 +39,8 @@ struct State<'s> {
     steps: u64,
     /// Whether the front has seen why the launch fails, and lets it.
     may_fail: bool,
+    /// Why there is no other run, where there is none.
+    no_way_back: Option<String>,
 }
 
 /// What a run is for.
@@ -75,7 +77,12 @@ struct Goal {
 }
 
 impl<'s> Run<'s> {
-    pub(crate) fn new(session: &'s mut Session, lines: &'s Lines, kernel: &'s str) -> Run<'s> {
+    pub(crate) fn new(
+        session: &'s mut Session,
+        lines: &'s Lines,
+        kernel: &'s str,
+        no_way_back: Option<String>,
+    ) -> Run<'s> {
         let watching = Watching::of(&session.breakpoints, None);
         let goal = Goal {
             until: Until::Breakpoint,
@@ -96,6 +103,7 @@ impl<'s> Run<'s> {
             is_again: false,
             steps: 0,
             may_fail: false,
+            no_way_back,
         };
         Run {
             state: Mutex::new(state),
@@ -117,7 +125,8 @@ impl<'s> Run<'s> {
         let Err(error) = result else {
             return false;
         };
-        if state.steps == 0 || state.may_fail || !state.session.is_attached() {
+        let may_run = state.session.is_attached() && state.no_way_back.is_none();
+        if state.steps == 0 || state.may_fail || !may_run {
             return false;
         }
         let hit = Hit {
@@ -212,8 +221,14 @@ impl State<'_> {
         let is_passed = self.passed == Some(position);
         let [before, here] = self.watching.look(stopped);
         if let Some((at, hit)) = before.filter(|it| self.passed != Some(it.0)) {
-            let reason = Reason::Write;
-            self.again(position, Plan::To(at, Arrival { reason, hit }));
+            let arrival = Arrival {
+                reason: Reason::Write,
+                hit,
+            };
+            if self.no_way_back.is_some() {
+                return self.stop(stopped, &arrival, false);
+            }
+            self.again(position, Plan::To(at, arrival));
             return Next::Abandon;
         }
         let Plan::Forward(goal) = &self.plan else {
@@ -221,8 +236,16 @@ impl State<'_> {
         };
         if !is_passed {
             let written = here.map(|(_, hit)| (Reason::Write, hit));
-            let come = || Some((Reason::Breakpoint, self.session.breakpoints.hit(stopped, self.lines)?));
-            let done = || goal.is_reached(stopped, self.lines).then(|| (Reason::Step, goal.hit()));
+            let come = || {
+                Some((
+                    Reason::Breakpoint,
+                    self.session.breakpoints.hit(stopped, self.lines)?,
+                ))
+            };
+            let done = || {
+                goal.is_reached(stopped, self.lines)
+                    .then(|| (Reason::Step, goal.hit()))
+            };
             if let Some((reason, hit)) = written.or_else(come).or_else(done) {
                 return self.stop(stopped, &Arrival { reason, hit }, false);
             }
@@ -350,6 +373,17 @@ impl State<'_> {
                     let answer = View::new(stopped, self.lines, lane).answer(&question);
                     self.session.say(&Message::Answer(answer));
                 }
+                Request::Move(motion) if motion.is_back && self.no_way_back.is_some() => {
+                    let text = self.no_way_back.clone().unwrap_or_default();
+                    let hit = Hit {
+                        lane,
+                        text,
+                        ..Hit::default()
+                    };
+                    let reason = Reason::Beginning;
+                    let stop = self.told(stopped, &Arrival { reason, hit }, lane);
+                    self.session.say(&Message::Stopped(Box::new(stop)));
+                }
                 Request::Move(motion) => {
                     self.may_fail = arrival.reason == Reason::Finding && !motion.is_back;
                     return self.go(stopped, motion, has_failed);
@@ -437,7 +471,11 @@ impl Goal {
     /// Whether the motion is over at a step.
     fn is_reached(&self, stopped: &Stopped<'_>, lines: &Lines) -> bool {
         let stack = || lines.stack(&stopped.calls(self.lane));
-        let is_barrier = || lines.instruction(stopped.site()).is_some_and(|it| it.is_barrier);
+        let is_barrier = || {
+            lines
+                .instruction(stopped.site())
+                .is_some_and(|it| it.is_barrier)
+        };
         self.is_of(stopped)
             && match self.until {
                 Until::Breakpoint | Until::Write(..) => false,

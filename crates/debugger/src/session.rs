@@ -1,5 +1,6 @@
 //! A session: the front, its breakpoints, and the launches that it sees one after another.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +9,7 @@ use engine::{Kernel, LaunchError};
 use crate::breakpoints::Breakpoints;
 use crate::lines::Lines;
 use crate::link::Link;
-use crate::protocol::{Breakpoint, Message, Request};
+use crate::protocol::{Breakpoint, Message, Request, Resolved};
 use crate::run::Run;
 
 /// A launch that can be run again.
@@ -25,6 +26,11 @@ pub trait Relaunch {
 
     /// Brings memory back to what it was before the first run.
     fn restore(&self);
+
+    /// Why that is not possible, where it is not.
+    fn no_way_back(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The debugger of a process.
@@ -40,8 +46,10 @@ pub(crate) struct Session {
     pub(crate) breakpoints: Breakpoints,
     /// Whether the front has let the first launch begin.
     has_begun: bool,
-    /// Those of the kernel that was launched last: its name, and the text of its module.
-    lines: Option<(String, String, Arc<Lines>)>,
+    /// Those of kernels by their names, with the texts of their modules.
+    lines: HashMap<String, (String, Arc<Lines>)>,
+    /// What the front was told of breakpoints, by kernels.
+    told: HashMap<String, Vec<Resolved>>,
 }
 
 impl Debugger {
@@ -54,7 +62,8 @@ impl Debugger {
                 link: Some(link),
                 breakpoints: Breakpoints::default(),
                 has_begun: false,
-                lines: None,
+                lines: HashMap::new(),
+                told: HashMap::new(),
             }),
         }
     }
@@ -78,7 +87,7 @@ impl Debugger {
         let mut session = self.session();
         let lines = session.lines_of(kernel);
         session.begin(name, &lines);
-        let run = Run::new(&mut session, &lines, name);
+        let run = Run::new(&mut session, &lines, name, launch.no_way_back());
         let debugger = engine::debug::Debugger {
             observer: &run,
             is_asked_for: &self.is_asked_for,
@@ -105,15 +114,13 @@ impl Debugger {
 impl Session {
     fn lines_of(&mut self, kernel: &Kernel) -> Arc<Lines> {
         let text = kernel.ptx_text();
-        match &self.lines {
-            Some((name, of, lines)) if name == kernel.name() && of == text => Arc::clone(lines),
-            _ => {
-                let lines = Arc::new(Lines::of(kernel));
-                let known = (kernel.name().to_owned(), text.to_owned(), Arc::clone(&lines));
-                self.lines = Some(known);
-                lines
-            }
+        if let Some((_, lines)) = self.lines.get(kernel.name()).filter(|it| it.0 == text) {
+            return Arc::clone(lines);
         }
+        let lines = Arc::new(Lines::of(kernel));
+        let known = (text.to_owned(), Arc::clone(&lines));
+        self.lines.insert(kernel.name().to_owned(), known);
+        lines
     }
 
     /// A launch begins: the first as soon as the front lets it.
@@ -138,7 +145,9 @@ impl Session {
 
     fn resolve(&mut self, kernel: &str, lines: &Lines) {
         let resolved = self.breakpoints.resolve(kernel, lines);
-        if !resolved.is_empty() {
+        // A kernel may be launched a million times.
+        let before = self.told.insert(kernel.to_owned(), resolved.clone());
+        if !resolved.is_empty() && before.as_ref() != Some(&resolved) {
             self.say(&Message::Resolved(resolved));
         }
     }

@@ -33,12 +33,14 @@ impl Watching {
     pub(crate) fn of(breakpoints: &Breakpoints, asked: Option<(u64, u32)>) -> Watching {
         let mut watching = asked.map(Watching::only).unwrap_or_default();
         let watched = breakpoints.watched().into_iter();
-        watching.all.extend(watched.map(|(address, bytes, id)| Watched {
-            address,
-            bytes,
-            id: Some(id),
-            last: None,
-        }));
+        watching
+            .all
+            .extend(watched.map(|(address, bytes, id)| Watched {
+                address,
+                bytes,
+                id: Some(id),
+                last: None,
+            }));
         watching
     }
 

@@ -7,7 +7,7 @@ use engine::LaunchError;
 use engine::memory::Snapshot;
 
 use crate::device;
-use crate::settings::settings;
+use crate::settings::{MOST_COPIED, settings};
 
 /// The process's debugger, as long as a front leads it.
 pub(crate) fn debugger() -> Option<&'static Debugger> {
@@ -30,15 +30,19 @@ pub(crate) struct Debugged<'d> {
 /// Runs a launch once.
 type Run<'a> = dyn Fn(Debugged<'_>) -> Result<(), Box<LaunchError>> + 'a;
 
-/// A launch, and the memory as it was before.
+/// A launch, and the memory as it was before, where it is not too much.
 pub(crate) struct Again<'a> {
     run: &'a Run<'a>,
-    before: Snapshot,
+    before: Result<Snapshot, u64>,
 }
 
 impl<'a> Again<'a> {
     pub(crate) fn new(run: &'a Run<'a>) -> Again<'a> {
-        let before = Snapshot::take(device::space());
+        let memory = device::space();
+        let before = match Snapshot::bytes_of(memory) {
+            bytes if bytes > MOST_COPIED => Err(bytes),
+            _ => Ok(Snapshot::take(memory)),
+        };
         Again { run, before }
     }
 }
@@ -53,6 +57,15 @@ impl Relaunch for Again<'_> {
     }
 
     fn restore(&self) {
-        self.before.restore(device::space());
+        if let Ok(before) = &self.before {
+            before.restore(device::space());
+        }
+    }
+
+    fn no_way_back(&self) -> Option<String> {
+        let bytes = self.before.as_ref().err()?;
+        Some(format!(
+            "{bytes} bytes of memory would have been copied to run the launch again; at most {MOST_COPIED} are"
+        ))
     }
 }

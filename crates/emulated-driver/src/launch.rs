@@ -169,7 +169,14 @@ impl Launch {
                     print(text);
                 }
             };
-            let ran = kernel.debug(self.shape, options, &self.parameters, &print, checks, debugger);
+            let ran = kernel.debug(
+                self.shape,
+                options,
+                &self.parameters,
+                &print,
+                checks,
+                debugger,
+            );
             return ran.map_err(Box::new);
         }
         let ran = match settings().is_counted {

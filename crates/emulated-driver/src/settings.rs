@@ -44,7 +44,7 @@ pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
 /// The version of CUDA whose driver this is like.
 pub(crate) const VERSION: i32 = 13_000;
 
-/// Bytes of memory beyond which a launch is not run again under seeds: all of it is copied.
+/// Bytes of memory beyond which a launch is not run again, under seeds or to go back: all of it is copied.
 pub(crate) const MOST_COPIED: u64 = 1 << 30;
 
 /// The answer to a launch in which something was found.

@@ -123,7 +123,14 @@ impl Kernel {
         checks: Option<Checks<'_>>,
     ) -> Result<Tallied<'_>, LaunchError> {
         let sum = Mutex::default();
-        self.run(shape, options, parameters, print, checks, Beside::Counts(&sum))?;
+        self.run(
+            shape,
+            options,
+            parameters,
+            print,
+            checks,
+            Beside::Counts(&sum),
+        )?;
         let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Tallied::new(&*self.code, (shape.grid, shape.block), sum))
     }

@@ -14,13 +14,20 @@ fn each_step_forwards_has_one_back() {
     }
     while let Some(last) = stops.pop().filter(|_| !stops.is_empty()) {
         let before = front.back(Until::Line, 8);
-        assert_eq!(before.position, stops.last().expect("one").position, "from {last:?}");
+        assert_eq!(
+            before.position,
+            stops.last().expect("one").position,
+            "from {last:?}"
+        );
         assert_eq!(before.reason, Reason::Step);
     }
     let instruction = front.back(Until::Instruction, 8);
     assert_eq!(instruction.instruction, "st.shared.f32 	[%r6], %f1;");
     // From the middle of a line to its beginning, and no further.
-    assert_eq!(front.back(Until::Line, 8).instruction, "mov.u32 	%r1, %tid.x;");
+    assert_eq!(
+        front.back(Until::Line, 8).instruction,
+        "mov.u32 	%r1, %tid.x;"
+    );
     let first = front.back(Until::Line, 8);
     assert_eq!(first.reason, Reason::Beginning);
     assert_eq!(first.text, "the thread has been at no such place before");
@@ -36,9 +43,15 @@ fn values_are_what_they_were() {
     front.set(&[(line(6), "threadIdx.x == 0", 0)]);
     let back = front.back(Until::Breakpoint, 0);
     assert!(back.position < stop.position);
-    assert_eq!((front.value(0, "%r7"), front.value(0, "tile[0]")), ("1".into(), "992.0".into()));
+    assert_eq!(
+        (front.value(0, "%r7"), front.value(0, "tile[0]")),
+        ("1".into(), "992.0".into())
+    );
     let back = front.back(Until::Breakpoint, 0);
-    assert_eq!((back.block, front.value(0, "tile[0]")), ([0, 0, 0], "480.0".into()));
+    assert_eq!(
+        (back.block, front.value(0, "tile[0]")),
+        ([0, 0, 0], "480.0".into())
+    );
     assert_eq!(front.end().expect("no finding")[..4], sums());
 }
 
@@ -47,7 +60,8 @@ fn the_last_write_of_an_element_is_found() {
     let mut front = Front::of_sum();
     front.set(&[(line(9), "threadIdx.x == 0", 0)]);
     front.go(Until::Breakpoint, 0);
-    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "tile[3]".to_owned())) else {
+    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "tile[3]".to_owned()))
+    else {
         panic!("no place");
     };
     let until = Until::Write(address, bytes);
@@ -63,7 +77,10 @@ fn the_last_write_of_an_element_is_found() {
     for _ in 0..4 {
         assert_eq!(front.back(until, 0).reason, Reason::Write);
     }
-    assert_eq!(front.back(until, 0).instruction, "st.shared.f32 	[%r6], %f1;");
+    assert_eq!(
+        front.back(until, 0).instruction,
+        "st.shared.f32 	[%r6], %f1;"
+    );
     let none = front.back(until, 0);
     assert_eq!(none.text, "the launch has not written it before");
     front.end().expect("no finding");
@@ -74,12 +91,16 @@ fn a_watchpoint_stops_both_ways() {
     let mut front = Front::of_sum();
     front.set(&[(Location::Function("sum".to_owned()), "", 0)]);
     front.go(Until::Breakpoint, 0);
-    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "arg1.f32[2]".to_owned())) else {
+    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "arg1.f32[2]".to_owned()))
+    else {
         panic!("no place");
     };
     front.set(&[(Location::Write(address, bytes), "", 0)]);
     let write = front.go(Until::Breakpoint, 0);
-    assert_eq!((write.reason, write.block, write.lane), (Reason::Write, [2, 0, 0], 0));
+    assert_eq!(
+        (write.reason, write.block, write.lane),
+        (Reason::Write, [2, 0, 0], 0)
+    );
     assert_eq!((line_of(&write), write.breakpoints.clone()), (9, vec![1]));
     assert_eq!(front.value(0, "arg1.f32[2]"), "0.0");
     front.go(Until::Instruction, 0);

@@ -24,7 +24,10 @@ fn a_race_stops_at_its_access_and_can_be_gone_back_from() {
     // The second warp writes what the first has read.
     assert_eq!((line_of(&stop), stop.warp), (3, 1));
     let before = front.back(Until::Instruction, stop.lane);
-    assert_eq!((before.position, before.instruction), (stop.position, stop.instruction));
+    assert_eq!(
+        (before.position, before.instruction),
+        (stop.position, stop.instruction)
+    );
     assert_eq!(front.back(Until::Line, stop.lane).reason, Reason::Step);
     // Forwards it is found again.
     let again = front.go(Until::Breakpoint, 0);
@@ -57,15 +60,22 @@ const PRINTS: &str = r#"
 {
     .local .align 8 .b8 values[8];
     .reg .b64 %rd<4>;
-    .reg .b32 %r<3>;
+    .reg .b32 %r<2>;
     mov.u32 %r1, %tid.x;
     mov.u64 %rd2, values;
     st.local.u32 [%rd2], %r1;
     cvta.local.u64 %rd3, %rd2;
     mov.u64 %rd1, text;
     cvta.global.u64 %rd1, %rd1;
-    call.uni (%r2), vprintf, (%rd1, %rd3);
-    call.uni (%r2), vprintf, (%rd1, %rd3);
+    {
+        .param .b64 f;
+        .param .b64 v;
+        .param .b32 r;
+        st.param.b64 [f], %rd1;
+        st.param.b64 [v], %rd3;
+        call.uni (r), vprintf, (f, v);
+        call.uni (r), vprintf, (f, v);
+    }
     ret;
 }
 "#;
@@ -99,7 +109,10 @@ fn a_schedule_is_debugged_as_it_is() {
     let stop = front.go(Until::Breakpoint, 0);
     let later = front.go(Until::Breakpoint, 0);
     let back = front.back(Until::Breakpoint, 0);
-    assert_eq!((stop.position, stop.block, stop.warp), (back.position, back.block, back.warp));
+    assert_eq!(
+        (stop.position, stop.block, stop.warp),
+        (back.position, back.block, back.warp)
+    );
     let again = front.go(Until::Breakpoint, 0);
     assert_eq!((later.position, later.block), (again.position, again.block));
     assert_eq!(front.end().expect("no finding")[..4], sums());
@@ -114,6 +127,20 @@ fn a_front_that_goes_away_leaves_the_program_to_itself() {
     front.go(Until::Breakpoint, 0);
     front.back(Until::Breakpoint, 0);
     assert_eq!(front.left().expect("no finding")[..4], sums());
+}
+
+#[test]
+fn a_launch_that_cannot_run_again_says_so_and_goes_on() {
+    let mut front = Front::of_one_run("too much memory");
+    front.set(&[(Location::Function("sum".to_owned()), "blockIdx.x == 1", 0)]);
+    let stop = front.go(Until::Breakpoint, 0);
+    let back = front.back(Until::Line, 0);
+    assert_eq!(
+        (back.reason, back.position),
+        (Reason::Beginning, stop.position)
+    );
+    assert_eq!(back.text, "too much memory");
+    assert_eq!(front.end().expect("no finding")[..4], sums());
 }
 
 #[test]

@@ -44,11 +44,16 @@ fn who_waits_for_whom_is_shown() {
     let Ok(Answer::Warps(warps)) = front.ask(Question::Warps) else {
         panic!("no warps");
     };
-    let rows = warps.iter().map(|it| (it.warp, it.lanes, it.place.as_str(), it.waits.as_str()));
+    let rows = warps
+        .iter()
+        .map(|it| (it.warp, it.lanes, it.place.as_str(), it.waits.as_str()));
     let waits = "for all threads of the block at barrier 0";
     assert_eq!(
         rows.collect::<Vec<_>>(),
-        [(0, u32::MAX, "sum.cu:4", waits), (1, u32::MAX, "sum.cu:4", "")]
+        [
+            (0, u32::MAX, "sum.cu:4", waits),
+            (1, u32::MAX, "sum.cu:4", "")
+        ]
     );
     front.end().expect("no finding");
 }
@@ -65,11 +70,20 @@ fn scopes_have_registers_parameters_and_memory() {
     assert_eq!(names, ["Registers", "Parameters", "Memory", "Thread"]);
     let find = |scope: usize, name: &str| {
         let mut all = scopes[scope].variables.iter();
-        all.find(|it| it.name == name).unwrap_or_else(|| panic!("no {name}"))
+        all.find(|it| it.name == name)
+            .unwrap_or_else(|| panic!("no {name}"))
     };
     assert_eq!(find(0, "%r1").value.text, "3");
-    assert!(find(1, "arg1").value.text.ends_with(", 1024 bytes of memory"));
-    assert_eq!((find(2, "tile").elements, find(2, "tile").value.ty.as_str()), (64, "[f32; 64]"));
+    assert!(
+        find(1, "arg1")
+            .value
+            .text
+            .ends_with(", 1024 bytes of memory")
+    );
+    assert_eq!(
+        (find(2, "tile").elements, find(2, "tile").value.ty.as_str()),
+        (64, "[f32; 64]")
+    );
     assert_eq!(find(3, "threadIdx.x").value.text, "3");
     // Each of them is an expression.
     assert_eq!(front.value(3, "%r1"), "3");

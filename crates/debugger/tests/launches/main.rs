@@ -2,6 +2,8 @@
 
 mod backwards;
 mod endings;
+mod frames;
 mod looking;
+mod slow;
 mod stopping;
 mod support;

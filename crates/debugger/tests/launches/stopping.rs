@@ -29,7 +29,9 @@ fn where_breakpoints_are_is_said_when_the_kernel_is_known() {
     let Message::Resolved(resolved) = front.hear() else {
         panic!("no places");
     };
-    let lines = resolved.iter().map(|it| it.place.as_ref().map(|it| it.line));
+    let lines = resolved
+        .iter()
+        .map(|it| it.place.as_ref().map(|it| it.line));
     // The first file is another one, and line 8 has no instruction.
     assert_eq!(lines.collect::<Vec<_>>(), [None, Some(3), Some(9), None]);
     let stop = front.stopped();
@@ -50,7 +52,10 @@ fn steps_are_those_of_a_lane() {
     // The other warp's steps between are none of its.
     assert_eq!(lines, [5, 6, 7, 5, 6, 7]);
     let stop = front.go(Until::Instruction, 8);
-    assert_eq!((stop.instruction.as_str(), stop.lane), ("shr.u32 	%r7, %r7, 1;", 8));
+    assert_eq!(
+        (stop.instruction.as_str(), stop.lane),
+        ("shr.u32 	%r7, %r7, 1;", 8)
+    );
     let stop = front.go(Until::Barrier, 8);
     assert_eq!((stop.reason, line_of(&stop)), (Reason::Step, 7));
     front.end().expect("no finding");
@@ -61,7 +66,10 @@ fn a_breakpoint_may_be_passed_some_times() {
     let mut front = Front::of_sum();
     front.set(&[(line(6), "threadIdx.x == 0", 4)]);
     let stop = front.go(Until::Breakpoint, 0);
-    assert_eq!((front.value(0, "%r7").as_str(), stop.block), ("2", [0, 0, 0]));
+    assert_eq!(
+        (front.value(0, "%r7").as_str(), stop.block),
+        ("2", [0, 0, 0])
+    );
     // Going back and on again counts nothing twice.
     front.back(Until::Line, 0);
     let again = front.go(Until::Breakpoint, 0);
@@ -76,7 +84,10 @@ fn breakpoints_come_and_go_while_a_launch_is_stopped() {
     front.go(Until::Breakpoint, 0);
     front.set(&[(line(9), "x > 1", 0)]);
     let stop = front.go(Until::Breakpoint, 0);
-    assert_eq!(stop.text, "its condition has no value: nothing is called `x` here");
+    assert_eq!(
+        stop.text,
+        "its condition has no value: nothing is called `x` here"
+    );
     front.say(&Request::Set(Vec::new()));
     assert_eq!(front.end().expect("no finding")[..4], sums());
 }

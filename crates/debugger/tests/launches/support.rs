@@ -31,6 +31,7 @@ struct Program {
     before: Snapshot,
     checks: Mutex<(Checker, Streams, engine::check::Stream)>,
     printed: Arc<Mutex<String>>,
+    no_way_back: Option<String>,
 }
 
 impl Relaunch for Program {
@@ -60,6 +61,10 @@ impl Relaunch for Program {
     fn restore(&self) {
         self.before.restore(&self.memory);
     }
+
+    fn no_way_back(&self) -> Option<String> {
+        self.no_way_back.clone()
+    }
 }
 
 /// The front of a program that runs in a thread.
@@ -76,13 +81,31 @@ impl Front {
         Front::of(SUM, "sum", [BLOCKS, THREADS], Options::default())
     }
 
+    /// The same, of which there is one run alone, for a reason.
+    pub(crate) fn of_one_run(why: &str) -> Front {
+        let options = Options::default();
+        Front::started(SUM, "sum", [BLOCKS, THREADS], options, Some(why.to_owned()))
+    }
+
     /// Of a launch of any kernel that takes two buffers: floats that count from 0, and as many zeros.
-    pub(crate) fn of(ptx: &str, kernel: &str, [blocks, threads]: [u32; 2], options: Options) -> Front {
+    pub(crate) fn of(ptx: &str, kernel: &str, shape: [u32; 2], options: Options) -> Front {
+        Front::started(ptx, kernel, shape, options, None)
+    }
+
+    fn started(
+        ptx: &str,
+        kernel: &str,
+        [blocks, threads]: [u32; 2],
+        options: Options,
+        no_way_back: Option<String>,
+    ) -> Front {
         let memory = Arc::new(Memory::new(Limits::default()));
         let bytes = u64::from(4 * blocks * threads);
         let buffer = |name| memory.allocate(bytes, 256, Contents::Defined, Label::new(name, 4));
         let (from, to) = (buffer("in").expect("room"), buffer("out").expect("room"));
-        let floats: Vec<u8> = (0..blocks * threads).flat_map(|it| (it as f32).to_le_bytes()).collect();
+        let floats: Vec<u8> = (0..blocks * threads)
+            .flat_map(|it| (it as f32).to_le_bytes())
+            .collect();
         let start = std::ptr::with_exposed_provenance_mut::<u8>(from as usize);
         // SAFETY: a buffer of as many bytes, which nobody else knows.
         unsafe { start.copy_from_nonoverlapping(floats.as_ptr(), floats.len()) };
@@ -102,10 +125,12 @@ impl Front {
             before: Snapshot::take(&memory),
             checks: Mutex::new((Checker::new(), streams, stream)),
             printed: Arc::clone(&printed),
+            no_way_back,
             memory,
         };
         let (own, other) = UnixStream::pair().expect("sockets");
-        own.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
+        own.set_read_timeout(Some(Duration::from_secs(60)))
+            .expect("a socket");
         let link = Link::over(other).expect("a thread");
         let run = move || {
             let debugger = Debugger::new(link);
@@ -125,13 +150,24 @@ impl Front {
     pub(crate) fn say(&mut self, request: &Request) {
         let mut line = serde_json::to_vec(request).expect("JSON");
         line.push(b'\n');
-        self.to.as_mut().expect("open").write_all(&line).expect("a reader");
+        self.to
+            .as_mut()
+            .expect("open")
+            .write_all(&line)
+            .expect("a reader");
     }
 
     /// The next message.
     pub(crate) fn hear(&mut self) -> Message {
         let mut line = String::new();
         self.from.read_line(&mut line).expect("a message in time");
+        if line.is_empty() {
+            let program = std::mem::replace(&mut self.program, thread::spawn(|| Ok(Vec::new())));
+            panic!(
+                "the program has ended: {:?}",
+                program.join().expect("no panic")
+            );
+        }
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"))
     }
 
@@ -147,12 +183,13 @@ impl Front {
     }
 
     pub(crate) fn set(&mut self, all: &[(Location, &str, u64)]) {
-        let breakpoint = |(id, (at, condition, ignored)): (u32, &(Location, &str, u64))| Breakpoint {
-            id,
-            at: at.clone(),
-            condition: Some((*condition).to_owned()).filter(|it| !it.is_empty()),
-            ignored: *ignored,
-        };
+        let breakpoint =
+            |(id, (at, condition, ignored)): (u32, &(Location, &str, u64))| Breakpoint {
+                id,
+                at: at.clone(),
+                condition: Some((*condition).to_owned()).filter(|it| !it.is_empty()),
+                ignored: *ignored,
+            };
         let all = (1..).zip(all).map(breakpoint).collect();
         self.say(&Request::Set(all));
     }
@@ -170,7 +207,11 @@ impl Front {
     }
 
     pub(crate) fn moves(&mut self, until: Until, lane: u32, is_back: bool) {
-        self.say(&Request::Move(Motion { until, is_back, lane }));
+        self.say(&Request::Move(Motion {
+            until,
+            is_back,
+            lane,
+        }));
     }
 
     pub(crate) fn ask(&mut self, question: Question) -> Result<Answer, String> {

@@ -78,7 +78,8 @@ struct Asking<'a> {
 
 impl Watch for Asking<'_> {
     fn before(&self, at: &At<'_, '_>) -> Next {
-        self.observer.before(&Stopped::new(self.kernel, self.shape, at))
+        self.observer
+            .before(&Stopped::new(self.kernel, self.shape, at))
     }
 
     fn failed(&self, at: &At<'_, '_>, failed: &Failed) -> Next {

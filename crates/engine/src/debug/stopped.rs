@@ -144,11 +144,7 @@ impl<'a> Stopped<'a> {
 
     /// How many calls deep the running lanes are; 0 in the kernel.
     pub fn depth(&self) -> u32 {
-        self.at
-            .warp
-            .activations
-            .get(self.at.group.activation)
-            .depth
+        self.at.warp.activations.get(self.at.group.activation).depth
     }
 
     /// The instruction that a lane is at, and behind it the calls that have led there; nothing of one that has ended.
@@ -222,13 +218,21 @@ impl<'a> Stopped<'a> {
     /// The variables that the kernel reaches in shared memory, and those of its module in global and constant memory.
     pub fn variables(&self) -> Vec<Variable> {
         let dynamic = self.shape.dynamic_shared;
-        let shared = self.kernel.code.shared_places().map(|(it, offset)| Variable {
-            name: crate::source::name_of(&it.name).into_owned(),
-            space: it.space,
-            ty: it.ty,
-            bytes: if it.bytes == 0 { dynamic.into() } else { it.bytes },
-            address: self.at.context.at.shared_window | u64::from(offset),
-        });
+        let shared = self
+            .kernel
+            .code
+            .shared_places()
+            .map(|(it, offset)| Variable {
+                name: crate::source::name_of(&it.name).into_owned(),
+                space: it.space,
+                ty: it.ty,
+                bytes: if it.bytes == 0 {
+                    dynamic.into()
+                } else {
+                    it.bytes
+                },
+                address: self.at.context.at.shared_window | u64::from(offset),
+            });
         let of_module = self.kernel.code.placed().map(|(it, address)| Variable {
             name: crate::source::name_of(&it.name).into_owned(),
             space: it.space,
@@ -247,7 +251,8 @@ impl<'a> Stopped<'a> {
     /// The bytes at a generic address of a lane; none where they are not all in one piece of memory.
     pub fn read(&self, lane: u32, address: u64, bytes: usize) -> Option<Vec<u8>> {
         let at = &self.at.context.at;
-        let is_within = |offset: u64, all: u64| offset.checked_add(bytes as u64)? .le(&all).then_some(offset);
+        let is_within =
+            |offset: u64, all: u64| offset.checked_add(bytes as u64)?.le(&all).then_some(offset);
         let start = match windows::of(address) {
             windows::SHARED => {
                 let offset = is_within(address ^ at.shared_window, at.layout.bytes().into())?;
@@ -260,7 +265,8 @@ impl<'a> Stopped<'a> {
                 at.local.start.expose_provenance() as u64 + of_lane + offset
             }
             windows::PARAMETERS => {
-                let offset = is_within(address & windows::OFFSET, at.launch.parameters.len() as u64)?;
+                let offset =
+                    is_within(address & windows::OFFSET, at.launch.parameters.len() as u64)?;
                 at.launch.parameters.as_ptr().expose_provenance() as u64 + offset
             }
             0 | windows::CONSTANT => {
@@ -298,7 +304,12 @@ impl<'a> Stopped<'a> {
         let block = &at.program.blocks[at.group.at.block as usize];
         let end = steps.get(index + 1).map_or(block.end, |next| next.first);
         let ops = steps[index].first as usize..end as usize;
-        let registers = at.warp.activations.get(at.group.activation).registers.bytes();
+        let registers = at
+            .warp
+            .activations
+            .get(at.group.activation)
+            .registers
+            .bytes();
         let mut writes = Vec::new();
         for index in ops {
             let (op, signature) = (&at.program.ops[index], &at.program.signatures[index]);

@@ -159,7 +159,11 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     };
     let slots = match layout.is_stepped {
         false => Slots::new(body, &pieces, &hoisted.registers),
-        true => Slots::new(body, &pieces, &(0..body.registers.len() as u32).map(Reg).collect()),
+        true => Slots::new(
+            body,
+            &pieces,
+            &(0..body.registers.len() as u32).map(Reg).collect(),
+        ),
     };
     let locals = locals::Locals::of(function, body);
     let mut lowering = Lowering {

@@ -50,8 +50,12 @@ pub(crate) fn frames(module: &Module, function: &Function) -> Vec<Vec<Frame>> {
     let of_author = |frame: &Frame| frame.file.as_deref().is_none_or(|it| !is_foreign(it));
     let chain = |first: Option<u32>| {
         let all = std::iter::successors(first, |&at| body.locations[at as usize].inlined_at);
-        let written = all.enumerate().filter(|&(depth, at)| depth == 0 || !is_wrapper(body, at));
-        written.filter_map(|(_, at)| frame(at)).collect::<Vec<Frame>>()
+        let written = all
+            .enumerate()
+            .filter(|&(depth, at)| depth == 0 || !is_wrapper(body, at));
+        written
+            .filter_map(|(_, at)| frame(at))
+            .collect::<Vec<Frame>>()
     };
     let mut last: Option<Vec<Frame>> = None;
     let of_instruction = |instruction: &ptx::Instruction| {

@@ -7,27 +7,87 @@ type Row = (&'static [&'static str], &'static str, &'static str);
 
 /// All commands, as `help` lists them.
 const ROWS: [Row; 25] = [
-    (&["break", "b"], "FILE:LINE|LINE|KERNEL [if EXPR]", "stop there, in threads in which EXPR is true"),
-    (&["watch"], "ELEMENT", "stop before a write to an element of memory"),
-    (&["delete", "d"], "NUMBER", "forget a breakpoint or a watchpoint"),
+    (
+        &["break", "b"],
+        "FILE:LINE|LINE|KERNEL [if EXPR]",
+        "stop there, in threads in which EXPR is true",
+    ),
+    (
+        &["watch"],
+        "ELEMENT",
+        "stop before a write to an element of memory",
+    ),
+    (
+        &["delete", "d"],
+        "NUMBER",
+        "forget a breakpoint or a watchpoint",
+    ),
     (&["run", "r"], "", "start the program"),
     (&["continue", "c"], "", "go on to a breakpoint"),
     (&["step", "s"], "", "go on to another line of the thread"),
-    (&["next", "n"], "", "the same, over functions that are called"),
-    (&["finish"], "", "go on to the function that has called this one"),
-    (&["stepi", "si"], "", "go on to the next instruction of the thread"),
+    (
+        &["next", "n"],
+        "",
+        "the same, over functions that are called",
+    ),
+    (
+        &["finish"],
+        "",
+        "go on to the function that has called this one",
+    ),
+    (
+        &["stepi", "si"],
+        "",
+        "go on to the next instruction of the thread",
+    ),
     (&["barrier"], "", "go on to the next barrier of the block"),
-    (&["reverse-continue", "rc"], "", "go back to a breakpoint, or to the launch's beginning"),
+    (
+        &["reverse-continue", "rc"],
+        "",
+        "go back to a breakpoint, or to the launch's beginning",
+    ),
     (&["reverse-step", "rs"], "", "go back to the line before"),
-    (&["reverse-next", "rn"], "", "the same, over functions that were called"),
-    (&["reverse-finish"], "", "go back to the call of this function"),
-    (&["reverse-stepi", "rsi"], "", "go back to the instruction before"),
-    (&["last-write"], "ELEMENT", "go back to the last write to an element of memory"),
-    (&["print", "p"], "EXPR", "show a value, such as %r1, arg0.f32[17], tile[0..8] or threadIdx.x"),
-    (&["lanes"], "EXPR", "show its values in all lanes of the warp"),
+    (
+        &["reverse-next", "rn"],
+        "",
+        "the same, over functions that were called",
+    ),
+    (
+        &["reverse-finish"],
+        "",
+        "go back to the call of this function",
+    ),
+    (
+        &["reverse-stepi", "rsi"],
+        "",
+        "go back to the instruction before",
+    ),
+    (
+        &["last-write"],
+        "ELEMENT",
+        "go back to the last write to an element of memory",
+    ),
+    (
+        &["print", "p"],
+        "EXPR",
+        "show a value, such as %r1, arg0.f32[17], tile[0..8] or threadIdx.x",
+    ),
+    (
+        &["lanes"],
+        "EXPR",
+        "show its values in all lanes of the warp",
+    ),
     (&["lane"], "NUMBER", "look at another lane of the warp"),
-    (&["info"], "WHAT", "show breakpoints, warps, registers, parameters, memory or thread"),
-    (&["backtrace", "bt"], "", "show the functions that the lane is in"),
+    (
+        &["info"],
+        "WHAT",
+        "show breakpoints, warps, registers, parameters, memory or thread",
+    ),
+    (
+        &["backtrace", "bt"],
+        "",
+        "show the functions that the lane is in",
+    ),
     (&["list", "l"], "", "show the source around the line"),
     (&["kill", "k"], "", "end the program"),
     (&["help", "h"], "", "show this list"),
@@ -80,8 +140,18 @@ impl Command {
             (false, true) => return Err(format!("expected {name} {arguments}")),
             _ => {}
         }
-        let moves = |until| Ok(Command::Move { until, is_back: false });
-        let backs = |until| Ok(Command::Move { until, is_back: true });
+        let moves = |until| {
+            Ok(Command::Move {
+                until,
+                is_back: false,
+            })
+        };
+        let backs = |until| {
+            Ok(Command::Move {
+                until,
+                is_back: true,
+            })
+        };
         let text = rest.to_owned();
         match names[0] {
             "break" => breakpoint(rest, file),
@@ -155,7 +225,8 @@ fn info(what: &str) -> Result<Info, String> {
 }
 
 fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("expected a number, found `{text}`"))
+    text.parse()
+        .map_err(|_| format!("expected a number, found `{text}`"))
 }
 
 #[cfg(test)]
@@ -173,7 +244,9 @@ mod tests {
             };
             let all = names.iter().map(|name| format!("{name} {argument}"));
             let read: Vec<Command> = all
-                .map(|line| Command::parse(line.trim(), None).unwrap_or_else(|it| panic!("{line}: {it}")))
+                .map(|line| {
+                    Command::parse(line.trim(), None).unwrap_or_else(|it| panic!("{line}: {it}"))
+                })
                 .collect();
             assert!(read.iter().all(|it| *it == read[0]), "{names:?}");
         }
@@ -185,10 +258,17 @@ mod tests {
         for (text, at, condition) in [
             ("b a.cu:3", line("a.cu", 3), None),
             ("b 7", line("here.cu", 7), None),
-            ("break saxpy if blockIdx.x == 3", Location::Function("saxpy".to_owned()), Some("blockIdx.x == 3")),
+            (
+                "break saxpy if blockIdx.x == 3",
+                Location::Function("saxpy".to_owned()),
+                Some("blockIdx.x == 3"),
+            ),
         ] {
             let condition = condition.map(str::to_owned);
-            assert_eq!(Command::parse(text, Some("here.cu")), Ok(Command::Break(at, condition)));
+            assert_eq!(
+                Command::parse(text, Some("here.cu")),
+                Ok(Command::Break(at, condition))
+            );
         }
         for (text, error) in [
             ("b 7", "no file is known yet: say FILE:LINE"),

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use debugger::protocol::{Message, Request};
 use emulated_driver::settings;
+use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -58,7 +60,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts it. What it prints becomes events, or goes where this program's output goes.
+    /// Starts it; it ends with this process, however that ends. What it prints becomes events, or goes where this program's output goes.
     ///
     /// # Errors
     /// The system does not start it.
@@ -96,14 +98,22 @@ impl Program {
             Some(seed) => command.env(settings::SEED, seed.to_string()),
             None => command.env_remove(settings::SEED),
         };
+        // SAFETY: it makes one system call, which may be made between fork and exec, and allocates nothing.
+        unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
         let mut child = Interrupt::start(&mut command)?;
         let process = Pid::from_raw(child.id() as i32);
         let heard = [
-            child.stdout.take().map(|it| Box::new(it) as Box<dyn Read + Send>),
-            child.stderr.take().map(|it| Box::new(it) as Box<dyn Read + Send>),
+            child
+                .stdout
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Read + Send>),
+            child
+                .stderr
+                .take()
+                .map(|it| Box::new(it) as Box<dyn Read + Send>),
         ];
         let to_connect = events.clone();
-        thread::spawn(move || listen(&listener, &to_connect));
+        thread::spawn(move || listen(listener, &to_connect));
         let to_end = events.clone();
         thread::spawn(move || wait(child, heard, &to_end));
         Ok(Program {
@@ -120,11 +130,6 @@ impl Program {
         for request in std::mem::take(&mut self.unsent) {
             self.say(request);
         }
-    }
-
-    /// Whether the program's debugger is there: questions are answered.
-    pub(super) fn is_connected(&self) -> bool {
-        self.socket.is_some()
     }
 
     /// Says something to the debugger, as soon as it is there. Where it is gone the program has ended, or is about to.
@@ -146,8 +151,11 @@ impl Program {
 }
 
 /// Waits for the debugger, and hands on what it says. One process of the program is debugged.
-fn listen<I>(listener: &UnixListener, events: &Sender<Event<I>>) {
-    let Ok((socket, _)) = listener.accept() else {
+fn listen<I>(listener: UnixListener, events: &Sender<Event<I>>) {
+    let accepted = listener.accept();
+    // Another that comes to the door finds it closed, and does not wait.
+    drop(listener);
+    let Ok((socket, _)) = accepted else {
         return;
     };
     let Ok(from) = socket.try_clone() else {

@@ -38,9 +38,11 @@ pub(super) fn run(launch: Launch) -> Result<(), Failure> {
         events,
         asks,
         interrupt: Interrupt::watch(),
+        is_interrupted: false,
         program: None,
         stop: None,
         lane: 0,
+        is_by_instruction: false,
         marks: Vec::new(),
         next: 1,
     };
@@ -70,10 +72,14 @@ struct Terminal {
     /// Asks for a line of standard input.
     asks: Sender<()>,
     interrupt: Interrupt,
+    /// Whether a signal has stopped the program.
+    is_interrupted: bool,
     program: Option<Program>,
     /// Where it stands, if it does.
     stop: Option<Box<Stop>>,
     lane: u32,
+    /// Whether the last motion went to an instruction.
+    is_by_instruction: bool,
     marks: Vec<Mark>,
     /// The number of the next breakpoint.
     next: u32,
@@ -149,6 +155,8 @@ impl Terminal {
     fn event(&mut self) -> Result<Option<Event<String>>, Failure> {
         match self.events.recv_timeout(BETWEEN_LOOKS) {
             Ok(event) => Ok(Some(event)),
+            // The signal that has stopped the program is none to end for: the next one ends this process.
+            Err(RecvTimeoutError::Timeout) if self.is_interrupted => Ok(None),
             Err(RecvTimeoutError::Timeout) => self.interrupt.check().map(|()| None),
             Err(RecvTimeoutError::Disconnected) => Err(Failure::failed("no more input")),
         }
@@ -156,15 +164,12 @@ impl Terminal {
 
     /// Waits until the program that runs stops or ends. The first Ctrl-C stops it.
     fn waits(&mut self) -> Result<(), Failure> {
-        let mut is_paused = false;
         while let Some(program) = &mut self.program {
             let event = match self.events.recv_timeout(BETWEEN_LOOKS) {
                 Ok(event) => event,
-                Err(_) if self.interrupt.flow().is_break() => {
-                    if !is_paused {
-                        program.say(Request::Pause);
-                    }
-                    is_paused = true;
+                Err(_) if !self.is_interrupted && self.interrupt.flow().is_break() => {
+                    self.is_interrupted = true;
+                    program.say(Request::Pause);
                     continue;
                 }
                 Err(_) => continue,
@@ -173,7 +178,7 @@ impl Terminal {
                 Event::Connected(socket) => program.connect(socket),
                 Event::Said(Message::Stopped(stop)) => {
                     self.lane = stop.lane;
-                    streams::say(&show::stop(&stop, self.lane));
+                    streams::say(&show::stop(&stop, self.is_by_instruction));
                     self.stop = Some(stop);
                     return Ok(());
                 }
@@ -204,7 +209,8 @@ impl Terminal {
         streams::say(&format!("The program has ended: {status}."));
         (self.program, self.stop) = (None, None);
         // What they watch is gone.
-        self.marks.retain(|it| !matches!(it.breakpoint.at, Location::Write(..)));
+        self.marks
+            .retain(|it| !matches!(it.breakpoint.at, Location::Write(..)));
     }
 
     /// Carries out a command. The inner error is the user's.
@@ -285,6 +291,7 @@ impl Terminal {
 
     fn moves(&mut self, until: Until, is_back: bool) -> Result<Then, String> {
         let lane = self.lane;
+        self.is_by_instruction = until == Until::Instruction;
         match (&mut self.program, self.stop.take()) {
             (Some(program), Some(_)) => {
                 program.say(Request::Move(Motion {
@@ -337,7 +344,10 @@ impl Terminal {
 
     fn show_marks(&self) {
         for mark in &self.marks {
-            let place = mark.place.as_deref().unwrap_or("no kernel has been there yet");
+            let place = mark
+                .place
+                .as_deref()
+                .unwrap_or("no kernel has been there yet");
             let place = match mark.breakpoint.at {
                 Location::Write(address, bytes) => format!("{bytes} bytes at {address:#x}"),
                 _ => place.to_owned(),

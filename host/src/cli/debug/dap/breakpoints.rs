@@ -22,7 +22,9 @@ impl Breakpoints {
         for it in asked.into_iter().flatten() {
             let at = match command {
                 "setBreakpoints" => line(it).map(|line| Location::Line(path.to_owned(), line)),
-                "setFunctionBreakpoints" => it["name"].as_str().map(|it| Location::Function(it.to_owned())),
+                "setFunctionBreakpoints" => it["name"]
+                    .as_str()
+                    .map(|it| Location::Function(it.to_owned())),
                 _ => it["dataId"].as_str().and_then(watched),
             };
             let Some(at) = at else {
@@ -39,7 +41,9 @@ impl Breakpoints {
                     "message": "found when a kernel that has it is launched",
                 }),
             });
-            let times = it["hitCondition"].as_str().and_then(|it| it.trim().parse::<u64>().ok());
+            let times = it["hitCondition"]
+                .as_str()
+                .and_then(|it| it.trim().parse::<u64>().ok());
             set.push(Breakpoint {
                 id: self.last,
                 at,

@@ -95,7 +95,11 @@ impl Adapter {
             let kernel = self.stop.as_ref().map_or("kernel", |it| it.kernel.as_str());
             return json!({"name": format!("{kernel}.ptx"), "sourceReference": PTX});
         };
-        let folder = self.launch.folder.clone().or_else(|| std::env::current_dir().ok());
+        let folder = self
+            .launch
+            .folder
+            .clone()
+            .or_else(|| std::env::current_dir().ok());
         let path = folder.unwrap_or_default().join(file);
         let name = Path::new(file).file_name().map(|it| it.to_string_lossy());
         json!({"name": name, "path": path})
@@ -111,9 +115,7 @@ impl Adapter {
     pub(super) fn scopes(&mut self, arguments: &Value) -> Answered {
         self.stop.as_ref().ok_or(NOT_STOPPED)?;
         let lane = arguments["frameId"].as_u64().unwrap_or(0) / FRAMES;
-        let scope = |(index, name): (u64, &str)| {
-            json!({"name": name, "variablesReference": 1 + lane * SCOPES + index, "expensive": false})
-        };
+        let scope = |(index, name): (u64, &str)| json!({"name": name, "variablesReference": 1 + lane * SCOPES + index, "expensive": false});
         let scopes = (0..).zip(NAMES).map(scope);
         Ok(json!({"scopes": scopes.collect::<Vec<_>>()}))
     }
@@ -151,8 +153,13 @@ impl Adapter {
 
     fn elements(&mut self, array: &Array, arguments: &Value) -> Answered {
         let first = arguments["start"].as_u64().unwrap_or(0).min(array.elements);
-        let count = arguments["count"].as_u64().filter(|&it| it > 0).unwrap_or(ELEMENTS);
-        let last = first.saturating_add(count.min(ELEMENTS)).min(array.elements);
+        let count = arguments["count"]
+            .as_u64()
+            .filter(|&it| it > 0)
+            .unwrap_or(ELEMENTS);
+        let last = first
+            .saturating_add(count.min(ELEMENTS))
+            .min(array.elements);
         let text = format!("{}[{first}..{last}]", array.name);
         let Answer::Value(value) = self.ask(Question::Value(array.lane, text))? else {
             return Err(NOT_STOPPED.to_owned());

@@ -120,7 +120,10 @@ impl Adapter {
             Event::Said(Message::Stopped(stop)) => self.stopped(stop),
             Event::Said(Message::Resolved(all)) => {
                 for body in self.breakpoints.resolved(&all) {
-                    self.event("breakpoint", json!({"reason": "changed", "breakpoint": body}));
+                    self.event(
+                        "breakpoint",
+                        json!({"reason": "changed", "breakpoint": body}),
+                    );
                 }
             }
             Event::Printed(output, is_error) => {
@@ -242,7 +245,8 @@ impl Adapter {
             self.launch.folder = Some(PathBuf::from(folder));
         }
         if let Some(variables) = arguments["env"].as_object() {
-            let text = |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+            let text =
+                |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
             self.launch.environment = variables.iter().filter_map(text).collect();
         }
         if let Some(seed) = arguments["seed"].as_u64() {
@@ -252,7 +256,9 @@ impl Adapter {
             return Err("the program runs already".to_owned());
         }
         let Some(name) = self.launch.words.first().cloned() else {
-            return Err("no program is named: set `program` in the launch configuration".to_owned());
+            return Err(
+                "no program is named: set `program` in the launch configuration".to_owned(),
+            );
         };
         let started = Program::start(&self.launch, true, &self.sender);
         let started = started.map_err(|error| format!("cannot run {}: {error}", name.display()))?;

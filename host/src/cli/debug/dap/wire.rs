@@ -29,7 +29,9 @@ pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<Value>> {
     }
     let length: usize = length.ok_or_else(|| wrong("a message without its length"))?;
     if length > MOST_BYTES {
-        return Err(wrong(&format!("a message of {length} bytes; at most {MOST_BYTES} are read")));
+        return Err(wrong(&format!(
+            "a message of {length} bytes; at most {MOST_BYTES} are read"
+        )));
     }
     let mut bytes = vec![0; length];
     from.read_exact(&mut bytes)?;
