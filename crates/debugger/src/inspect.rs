@@ -142,7 +142,7 @@ impl<'a> View<'a> {
 
     fn parameter(&self, index: usize, of: &Parameter) -> Variable {
         let (bits, ty) = bits_of(of);
-        let found = Some(bits as u64).filter(|_| ty.bytes() == 8);
+        let found = (ty.bytes() == 8).then_some(bits as u64);
         let found = found.and_then(|address| self.stopped.allocation(address));
         let text = match found {
             Some((start, bytes)) => {

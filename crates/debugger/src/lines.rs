@@ -18,8 +18,16 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn of(kernel: &Kernel) -> Lines {
-        let functions = kernel.functions();
+    /// Those of a kernel, which is shown by a name.
+    pub(crate) fn of(kernel: &Kernel, name: &str) -> Lines {
+        let mut functions = kernel.functions();
+        if let Some(first) = functions.first_mut() {
+            let mangled = std::mem::replace(&mut first.short_name, name.to_owned());
+            let frames = first.instructions.iter_mut().flat_map(|it| &mut it.frames);
+            for frame in frames.filter(|it| it.function == mangled) {
+                frame.function = name.to_owned();
+            }
+        }
         let mut numbers: HashMap<(Option<String>, u32), u32> = HashMap::new();
         let mut stack = |it: &Instruction| {
             let outermost_first = it.frames.iter().rev();

@@ -85,7 +85,7 @@ impl Debugger {
         launch: &dyn Relaunch,
     ) -> Result<(), LaunchError> {
         let mut session = self.session();
-        let lines = session.lines_of(kernel);
+        let lines = session.lines_of(kernel, name);
         session.begin(name, &lines);
         let run = Run::new(&mut session, &lines, name, launch.no_way_back());
         let debugger = engine::debug::Debugger {
@@ -112,12 +112,12 @@ impl Debugger {
 }
 
 impl Session {
-    fn lines_of(&mut self, kernel: &Kernel) -> Arc<Lines> {
+    fn lines_of(&mut self, kernel: &Kernel, name: &str) -> Arc<Lines> {
         let text = kernel.ptx_text();
         if let Some((_, lines)) = self.lines.get(kernel.name()).filter(|it| it.0 == text) {
             return Arc::clone(lines);
         }
-        let lines = Arc::new(Lines::of(kernel));
+        let lines = Arc::new(Lines::of(kernel, name));
         let known = (text.to_owned(), Arc::clone(&lines));
         self.lines.insert(kernel.name().to_owned(), known);
         lines

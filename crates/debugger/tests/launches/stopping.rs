@@ -1,8 +1,9 @@
 //! Breakpoints, steps and what they count.
 
 use debugger::protocol::{Location, Message, Reason, Request, Until};
+use engine::Options;
 
-use crate::support::{Front, line, line_of, sums};
+use crate::support::{BLOCKS, Front, SUM, THREADS, line, line_of, sums};
 
 #[test]
 fn a_breakpoint_stops_the_thread_of_its_condition() {
@@ -90,4 +91,23 @@ fn breakpoints_come_and_go_while_a_launch_is_stopped() {
     );
     front.say(&Request::Set(Vec::new()));
     assert_eq!(front.end().expect("no finding")[..4], sums());
+}
+
+#[test]
+fn a_kernel_is_called_as_the_program_calls_it() {
+    let ptx = SUM.replace("entry sum(", "entry sum_mangled(");
+    let mut front = Front::of(&ptx, "sum_mangled", [BLOCKS, THREADS], Options::default());
+    front.set(&[(Location::Function("sum".to_owned()), "", 0)]);
+    let stop = front.go(Until::Breakpoint, 0);
+    assert_eq!(
+        (stop.kernel.as_str(), stop.frames[0].function.as_str()),
+        ("sum", "sum")
+    );
+    front.set(&[(
+        Location::Function("sum_mangled".to_owned()),
+        "blockIdx.x == 1",
+        0,
+    )]);
+    assert_eq!(front.go(Until::Breakpoint, 0).block, [1, 0, 0]);
+    front.end().expect("no finding");
 }

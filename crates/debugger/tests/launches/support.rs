@@ -32,6 +32,8 @@ struct Program {
     checks: Mutex<(Checker, Streams, engine::check::Stream)>,
     printed: Arc<Mutex<String>>,
     no_way_back: Option<String>,
+    /// The kernel's name, as an author has written it.
+    name: String,
 }
 
 impl Relaunch for Program {
@@ -126,6 +128,7 @@ impl Front {
             checks: Mutex::new((Checker::new(), streams, stream)),
             printed: Arc::clone(&printed),
             no_way_back,
+            name: kernel.replace("_mangled", ""),
             memory,
         };
         let (own, other) = UnixStream::pair().expect("sockets");
@@ -134,7 +137,7 @@ impl Front {
         let link = Link::over(other).expect("a thread");
         let run = move || {
             let debugger = Debugger::new(link);
-            debugger.debug(&program.kernel, "sum", &program)?;
+            debugger.debug(&program.kernel, &program.name, &program)?;
             let start = std::ptr::with_exposed_provenance::<u8>(to as usize);
             // SAFETY: a buffer of so many bytes, of a memory that lives; the launch has ended.
             Ok(unsafe { std::slice::from_raw_parts(start, bytes as usize) }.to_vec())
