@@ -93,6 +93,47 @@ fn what_is_typed_wrong_is_said_and_the_end_of_the_program_too() {
     assert_eq!(status, Some(3));
 }
 
+/// Has the kernel of a folder go around for ever at its third line.
+fn never_ends(folder: &Path) {
+    let ptx = folder.join("saxpy.ptx");
+    let text = fs::read_to_string(&ptx).expect("PTX");
+    let endless = text.replace("@%p1 bra \t$L__BB0_2;", "$again: bra.uni $again;");
+    assert_ne!(text, endless);
+    fs::write(&ptx, endless).expect("writable");
+}
+
+#[test]
+fn ctrl_c_stops_a_kernel_that_never_ends() {
+    let folder = folder();
+    never_ends(folder.path());
+    let mut started = Command::new(support::ridgepoint())
+        .args(["debug", "./saxpy"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command");
+    let mut input = started.stdin.take().expect("piped");
+    input.write_all(b"run\n").expect("it reads");
+    thread::sleep(Duration::from_millis(500));
+    let pid = started.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.expect("kill").success());
+    let rest = b"print %r2\nbreak saxpy.cu:4\nreverse-step\nreverse-step\nquit\n";
+    input.write_all(rest).expect("it reads");
+    let output = started.wait_with_output().expect("it ends");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    for said in [
+        "Stopped: block [0, 0, 0], thread",
+        "u32: 1024",
+        "Breakpoint 1: saxpy, saxpy.cu:4",
+        "in saxpy at saxpy.cu:2",
+    ] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
+    assert_eq!(output.status.code(), Some(0));
+}
+
 /// The kernel's source, beside the program.
 fn add_source(folder: &Path) {
     let sources = blocks("any-cuda-program.md", "cuda");
@@ -336,11 +377,7 @@ fn an_editor_goes_to_a_thread_to_a_write_to_a_finding_and_back() {
 #[test]
 fn an_editor_pauses_a_kernel_that_never_ends_and_goes_away() {
     let folder = folder();
-    let ptx = folder.path().join("saxpy.ptx");
-    let text = fs::read_to_string(&ptx).expect("PTX");
-    let endless = text.replace("@%p1 bra \t$L__BB0_2;", "$again: bra.uni $again;");
-    assert_ne!(text, endless);
-    fs::write(&ptx, endless).expect("writable");
+    never_ends(folder.path());
     let mut editor = Editor::start(folder.path());
     editor.launch("./saxpy", &[]);
     editor.gets("configurationDone", json!({}));

@@ -8,6 +8,7 @@ use std::time::Duration;
 use debugger::protocol::{
     Answer, Breakpoint, Location, Message, Motion, Question, Request, Resolved, Stop, Until,
 };
+use signal_hook::consts::SIGINT;
 
 use super::command::{Command, Info};
 use super::program::{Event, Launch, Program};
@@ -155,27 +156,38 @@ impl Terminal {
     fn event(&mut self) -> Result<Option<Event<String>>, Failure> {
         match self.events.recv_timeout(BETWEEN_LOOKS) {
             Ok(event) => Ok(Some(event)),
-            // The signal that has stopped the program is none to end for: the next one ends this process.
-            Err(RecvTimeoutError::Timeout) if self.is_interrupted => Ok(None),
-            Err(RecvTimeoutError::Timeout) => self.interrupt.check().map(|()| None),
+            Err(RecvTimeoutError::Timeout) => self.looks_for_signals().map(|()| None),
             Err(RecvTimeoutError::Disconnected) => Err(Failure::failed("no more input")),
         }
     }
 
-    /// Waits until the program that runs stops or ends. The first Ctrl-C stops it.
+    /// Whether a signal asks for the end. The first Ctrl-C stops a program that runs; a second one ends this process,
+    /// whatever it does.
+    fn looks_for_signals(&mut self) -> Result<(), Failure> {
+        let runs = self.stop.is_none();
+        match (self.interrupt.check(), &mut self.program) {
+            (Err(Failure::Signal(SIGINT)), _) if self.is_interrupted => Ok(()),
+            (Err(Failure::Signal(SIGINT)), Some(program)) if runs => {
+                self.is_interrupted = true;
+                program.say(Request::Pause);
+                Ok(())
+            }
+            (signal, _) => signal,
+        }
+    }
+
+    /// Waits until the program that runs stops or ends.
     fn waits(&mut self) -> Result<(), Failure> {
-        while let Some(program) = &mut self.program {
-            let event = match self.events.recv_timeout(BETWEEN_LOOKS) {
-                Ok(event) => event,
-                Err(_) if !self.is_interrupted && self.interrupt.flow().is_break() => {
-                    self.is_interrupted = true;
-                    program.say(Request::Pause);
-                    continue;
-                }
-                Err(_) => continue,
+        while self.program.is_some() {
+            let Some(event) = self.event()? else {
+                continue;
             };
             match event {
-                Event::Connected(socket) => program.connect(socket),
+                Event::Connected(socket) => {
+                    if let Some(program) = &mut self.program {
+                        program.connect(socket);
+                    }
+                }
                 Event::Said(Message::Stopped(stop)) => {
                     self.lane = stop.lane;
                     streams::say(&show::stop(&stop, self.is_by_instruction));
@@ -235,7 +247,7 @@ impl Terminal {
                     (Location::Function(name), None) => name.clone(),
                     (Location::Write(..), _) => String::new(),
                 };
-                self.mark(at, condition, text);
+                self.mark(at, condition, text)?;
                 Ok(Then::Command)
             }
             Command::Delete(number) => self.delete(number),
@@ -245,7 +257,7 @@ impl Terminal {
             }
             Command::Watch(text) => match self.element(&text)? {
                 Ok((address, bytes)) => {
-                    self.mark(Location::Write(address, bytes), None, text);
+                    self.mark(Location::Write(address, bytes), None, text)?;
                     Ok(Then::Command)
                 }
                 Err(error) => Err(error),
@@ -305,7 +317,12 @@ impl Terminal {
         }
     }
 
-    fn mark(&mut self, at: Location, condition: Option<String>, text: String) {
+    fn mark(
+        &mut self,
+        at: Location,
+        condition: Option<String>,
+        text: String,
+    ) -> Result<(), Failure> {
         let id = self.next;
         self.next += 1;
         let is_watch = matches!(at, Location::Write(..));
@@ -322,6 +339,11 @@ impl Terminal {
             place: None,
         });
         self.tell();
+        if self.stop.is_some() {
+            // Where it is comes before any answer.
+            self.ask(Question::Frames(self.lane))?.ok();
+        }
+        Ok(())
     }
 
     fn delete(&mut self, number: u32) -> Result<Then, String> {
