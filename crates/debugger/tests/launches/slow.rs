@@ -5,7 +5,7 @@ use std::time::Instant;
 use debugger::protocol::{Location, Reason, Until};
 use engine::Options;
 
-use crate::support::Front;
+use crate::support::{Front, SUM};
 
 /// Each thread adds numbers from 0 on: 4 instructions a turn, 2^10 turns.
 const ADDS: &str = r#"
@@ -41,42 +41,51 @@ $loop:
 }
 "#;
 
-#[test]
-#[ignore = "slow"]
-fn a_step_back_in_a_launch_of_100_million_instructions_of_lanes_takes_less_than_two_seconds() {
-    const LIMIT: f64 = 2.0;
-    // 100 blocks of 256 threads, and 4107 instructions each: 1.05e8.
-    let mut front = Front::of(ADDS, "adds", [100, 256], Options::default());
-    front.set(&[(
-        Location::Line("adds.cu".to_owned(), 5),
-        "blockIdx.x == 99 && threadIdx.x == 255",
-        0,
-    )]);
+/// Seconds that a step back may take.
+const LIMIT: f64 = 2.0;
+
+/// Goes to the end of a launch of at least 10^8 instructions of lanes, and back by a line, an instruction and to the beginning.
+fn goes_back_in_time(name: &str, mut front: Front, last: Location, condition: &str) {
+    front.set(&[(last, condition, 0)]);
     let begin = Instant::now();
     let stop = front.go(Until::Breakpoint, 0);
     let forwards = begin.elapsed().as_secs_f64();
-    assert_eq!((stop.reason, stop.lane), (Reason::Breakpoint, 31));
+    assert_eq!(stop.reason, Reason::Breakpoint);
     let instructions = 32 * stop.position;
     assert!(instructions > 100_000_000, "{instructions}");
-    let mut told = format!("{instructions} instructions of lanes; forwards {forwards:.2} s");
+    let mut told =
+        format!("{name}: {instructions} instructions of lanes; forwards {forwards:.2} s");
     for (name, until) in [("line", Until::Line), ("instruction", Until::Instruction)] {
         let begin = Instant::now();
-        let back = front.back(until, 31);
+        let back = front.back(until, stop.lane);
         let took = begin.elapsed().as_secs_f64();
         assert_eq!(back.reason, Reason::Step);
-        told.push_str(&format!("; back by a {name} {took:.2} s"));
+        told.push_str(&format!("; back by {name} {took:.2} s"));
         assert!(took < LIMIT, "{told}; at most {LIMIT} s");
     }
     front.set(&[]);
     let begin = Instant::now();
-    front.back(Until::Breakpoint, 31);
+    front.back(Until::Breakpoint, stop.lane);
     let took = begin.elapsed().as_secs_f64();
-    println!(
-        "{told}; to the beginning {took:.2} s; {} KiB at most",
-        most_kib()
-    );
+    let kib = most_kib();
+    println!("{told}; to the beginning {took:.2} s; at most {kib} KiB");
     assert!(took < LIMIT, "{took} s; at most {LIMIT} s");
+    assert!(kib < 1 << 20, "{kib} KiB; at most 1 GiB");
     front.end().expect("no finding");
+}
+
+#[test]
+#[ignore = "slow"]
+fn steps_back_in_launches_of_100_million_instructions_of_lanes_take_less_than_two_seconds() {
+    // 100 blocks of 256 threads, and 4107 instructions each.
+    let front = Front::of(ADDS, "adds", [100, 256], Options::default());
+    let condition = "blockIdx.x == 99 && threadIdx.x == 255";
+    let last = |file: &str, line| Location::Line(file.to_owned(), line);
+    goes_back_in_time("arithmetic", front, last("adds.cu", 5), condition);
+    // Shared memory, barriers and lanes that go separate ways, all of it checked.
+    let front = Front::of(SUM, "sum", [24_000, 64], Options::default());
+    let condition = "blockIdx.x == 23999 && threadIdx.x == 0";
+    goes_back_in_time("sums", front, last("sum.cu", 9), condition);
 }
 
 /// The most memory that the process has held.
