@@ -12,8 +12,8 @@ use crate::source;
 
 mod kernel;
 
-pub(crate) use kernel::Code;
 pub use kernel::Kernel;
+pub(crate) use kernel::{Code, name_of_shared};
 
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

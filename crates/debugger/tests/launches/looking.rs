@@ -1,8 +1,9 @@
 //! What a stopped launch shows.
 
 use debugger::protocol::{Answer, Question, Until};
+use engine::Options;
 
-use crate::support::{Front, line};
+use crate::support::{BLOCKS, Front, SUM, THREADS, line};
 
 #[test]
 fn values_are_those_of_a_lane_and_of_all() {
@@ -87,5 +88,27 @@ fn scopes_have_registers_parameters_and_memory() {
     assert_eq!(find(3, "threadIdx.x").value.text, "3");
     // Each of them is an expression.
     assert_eq!(front.value(3, "%r1"), "3");
+    front.end().expect("no finding");
+}
+
+#[test]
+fn arrays_without_names_have_numbers_and_variables_that_nobody_names_are_not_shown() {
+    let ptx = SUM.replace("tile", "__shared_15_16").replace(
+        ".visible .entry",
+        ".global .align 4 .b32 other[2];\n.visible .entry",
+    );
+    let mut front = Front::of(&ptx, "sum", [BLOCKS, THREADS], Options::default());
+    front.set(&[(line(6), "", 0)]);
+    front.go(Until::Breakpoint, 0);
+    assert_eq!(front.value(7, "shared0[threadIdx.x]"), "7.0");
+    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(0)) else {
+        panic!("no scopes");
+    };
+    let names: Vec<&str> = scopes[2]
+        .variables
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["shared0"]);
     front.end().expect("no finding");
 }

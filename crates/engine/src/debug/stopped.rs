@@ -10,7 +10,8 @@ use crate::exec::registers::{Kind, LANES, lanes_of};
 use crate::exec::signature::Aux;
 use crate::exec::stepper::{At, Waits};
 use crate::memory::{Direction, windows};
-use crate::module::Kernel;
+use crate::module::{Kernel, name_of_shared};
+use crate::source::name_of;
 
 /// A launch that is stopped before an instruction of some lanes of a warp.
 pub struct Stopped<'a> {
@@ -215,37 +216,35 @@ impl<'a> Stopped<'a> {
         all.map(parameter).collect()
     }
 
-    /// The variables that the kernel reaches in shared memory, and those of its module in global and constant memory.
+    /// The variables that the kernel and its functions name, those in shared memory first. An array there that has no name of
+    /// its own is `shared0`, `shared1` and so on.
     pub fn variables(&self) -> Vec<Variable> {
         let dynamic = self.shape.dynamic_shared;
-        let shared = self
-            .kernel
-            .code
-            .shared_places()
-            .map(|(it, offset)| Variable {
-                name: crate::source::name_of(&it.name).into_owned(),
-                space: it.space,
-                ty: it.ty,
-                bytes: if it.bytes == 0 {
-                    dynamic.into()
-                } else {
-                    it.bytes
-                },
-                address: self.at.context.at.shared_window | u64::from(offset),
-            });
+        let mut unnamed = 0..;
+        let mut name = |it: &ptx::Variable| match &*name_of_shared(&it.name) {
+            "" => format!("shared{}", unnamed.next().unwrap_or(0)),
+            name => name.to_owned(),
+        };
+        let shared = self.kernel.code.shared_places();
+        let shared = shared.map(|(it, offset)| Variable {
+            name: name(it),
+            space: it.space,
+            ty: it.ty,
+            bytes: if it.bytes == 0 {
+                dynamic.into()
+            } else {
+                it.bytes
+            },
+            address: self.at.context.at.shared_window | u64::from(offset),
+        });
         let of_module = self.kernel.code.placed().map(|(it, address)| Variable {
-            name: crate::source::name_of(&it.name).into_owned(),
+            name: name_of(&it.name).into_owned(),
             space: it.space,
             ty: it.ty,
             bytes: it.bytes,
             address,
         });
         shared.chain(of_module).collect()
-    }
-
-    /// The generic address of an offset in the block's shared memory.
-    pub fn shared_address(&self, offset: u64) -> u64 {
-        self.at.context.at.shared_window | offset
     }
 
     /// The bytes at a generic address of a lane; none where they are not all in one piece of memory.
