@@ -142,6 +142,7 @@ fn lines() -> Vec<String> {
         "norm --devices cpu:0,cpu:1 --n 100 --rounds 1",
         "merge before.csv after.csv --output both.csv",
         "emulate echo the text of a program",
+        "debug true",
         "device",
         "doctor",
     ];

@@ -3,18 +3,20 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use debugger::Debugger;
 use engine::{Checks, Failure, Kernel, LaunchError, Options, Schedule, Shape};
 
 use recorder::Recorder;
 
 use crate::context::current;
 use crate::counts;
+use crate::debug::{self, Again, Debugged};
 use crate::findings::{found, launched, say};
 use crate::function::{Function, REGISTERS};
 use crate::launch_calls::product;
 use crate::order::{self, Lane};
 use crate::parameters::name_buffers;
-use crate::repeat;
+use crate::repeat::{self, Ran};
 use crate::report::Launched;
 use crate::settings::{OnFinding, settings};
 use crate::status::{Answer, Status};
@@ -102,11 +104,30 @@ impl Launch {
         let (kernel, _) = self.function.kernel()?;
         name_buffers(&kernel, self.function.named(), &self.parameters);
         let name = &self.function.named().name;
-        let ran = repeat::under_seeds(&|schedule| self.once(&kernel, lane, schedule), name);
+        let ran = match debug::debugger() {
+            None => {
+                let run = |schedule| self.once(&kernel, lane, schedule, None);
+                repeat::under_seeds(&run, name)
+            }
+            Some(debugger) => self.debug(debugger, &kernel, name, lane),
+        };
         launched(name, ran.seeds, ran.failed.is_some());
         match ran.failed {
             None => Ok(()),
             Some((seed, error)) => self.failed(kernel.name(), &error, seed),
+        }
+    }
+
+    /// Runs it under a debugger, in the one order that is asked for, as often as that goes back.
+    fn debug(&self, debugger: &Debugger, kernel: &Kernel, name: &str, lane: &Lane) -> Ran {
+        let seed = settings().seed;
+        let schedule = seed.map_or(Schedule::InOrder, Schedule::Seeded);
+        let run =
+            |debugged: Debugged<'_>| self.once(kernel, lane, schedule.clone(), Some(debugged));
+        let ran = debugger.debug(kernel, name, &Again::new(&run));
+        Ran {
+            seeds: seed.map_or(0, |_| 1),
+            failed: ran.err().map(|error| (seed, Box::new(error))),
         }
     }
 
@@ -115,6 +136,7 @@ impl Launch {
         kernel: &Kernel,
         lane: &Lane,
         schedule: Schedule,
+        debugged: Option<Debugged<'_>>,
     ) -> Result<(), Box<LaunchError>> {
         let settings = settings();
         let options = Options {
@@ -132,7 +154,7 @@ impl Launch {
             ..Options::default()
         };
         let Some(mut known) = order::if_checked() else {
-            return self.execute(kernel, options, None);
+            return self.execute(kernel, options, None, debugged);
         };
         let operation = lane.enqueue(&mut known);
         let fixed = Vec::new();
@@ -144,6 +166,7 @@ impl Launch {
                 operation,
                 fixed,
             }),
+            debugged,
         )
     }
 
@@ -152,7 +175,24 @@ impl Launch {
         kernel: &Kernel,
         options: Options,
         checks: Option<Checks<'_>>,
+        debugged: Option<Debugged<'_>>,
     ) -> Result<(), Box<LaunchError>> {
+        if let Some(Debugged { debugger, is_new }) = debugged {
+            let print = |text: &str| {
+                if is_new() {
+                    print(text);
+                }
+            };
+            let ran = kernel.debug(
+                self.shape,
+                options,
+                &self.parameters,
+                &print,
+                checks,
+                debugger,
+            );
+            return ran.map_err(Box::new);
+        }
         let ran = match settings().is_counted {
             false => kernel.launch(self.shape, options, &self.parameters, &print, checks),
             true => {

@@ -20,6 +20,7 @@ mod capture;
 mod context;
 mod copy;
 mod counts;
+mod debug;
 mod device;
 mod entry_points;
 mod event;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::context::current;
+use crate::debug;
 use crate::device;
 use crate::findings::say;
 use crate::function::Function;
@@ -23,7 +24,12 @@ impl Module {
     /// # Errors
     /// It is none, or has what the engine does not take: the reason is said.
     pub(crate) fn load(text: &str, device: u32, context: Handle) -> Answer<Module> {
-        match engine::Module::load(text, device::memory(device)) {
+        let memory = device::memory(device);
+        let loaded = match debug::debugger() {
+            None => engine::Module::load(text, memory),
+            Some(_) => engine::Module::load_for_debugging(text, memory),
+        };
+        match loaded {
             Ok(module) => Ok(Module {
                 context,
                 device,

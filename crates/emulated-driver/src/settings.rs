@@ -36,13 +36,15 @@ pub const MEMORY: &str = "RIDGEPOINT_DRIVER_MEMORY";
 pub const STEPS: &str = "RIDGEPOINT_DRIVER_STEPS";
 /// Seconds after which a launch is ended.
 pub const TIME_LIMIT: &str = "RIDGEPOINT_DRIVER_TIME_LIMIT";
+/// The socket of a debugger's front. The process that loads a module first is debugged.
+pub const DEBUGGER: &str = "RIDGEPOINT_DRIVER_DEBUGGER";
 /// `on`: each call of the driver is printed.
 pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
 
 /// The version of CUDA whose driver this is like.
 pub(crate) const VERSION: i32 = 13_000;
 
-/// Bytes of memory beyond which a launch is not run again under seeds: all of it is copied.
+/// Bytes of memory beyond which a launch is not run again, under seeds or to go back: all of it is copied.
 pub(crate) const MOST_COPIED: u64 = 1 << 30;
 
 /// The answer to a launch in which something was found.
@@ -101,6 +103,7 @@ pub(crate) struct Settings {
     pub(crate) memory: u64,
     pub(crate) steps: u64,
     pub(crate) time: Option<Duration>,
+    pub(crate) debugger: Option<PathBuf>,
     pub(crate) shows_calls: bool,
 }
 
@@ -130,6 +133,7 @@ impl Settings {
             memory: value(MEMORY).unwrap_or_else(default_memory),
             steps: value(STEPS).unwrap_or(1 << 28),
             time: value(TIME_LIMIT).map(Duration::from_secs),
+            debugger: path(DEBUGGER),
             shows_calls: is_on(CALLS, false),
         }
     }

@@ -15,6 +15,7 @@ use crate::exec::options::{Options, Shape};
 use crate::exec::peer_progress::PeerProgress;
 use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
+use crate::exec::stepper::Stepper;
 use crate::exec::surroundings::{Checking, Deadline, Launch as Launched, Parameters};
 use crate::exec::worker::Crew;
 use crate::exec::workspace::Workspace;
@@ -32,6 +33,15 @@ pub struct Checks<'c> {
     pub operation: Operation,
     /// Which of the kernel's parameters are pointers through which it says that it does not write.
     pub fixed: Vec<usize>,
+}
+
+/// The companion of a launch.
+pub(crate) enum Beside<'b> {
+    Nothing,
+    /// Adds up what it does.
+    Counts(&'b Mutex<Tally>),
+    /// Stops it.
+    Debugger(&'b Stepper<'b>),
 }
 
 /// The bytes, with some value for those that have none: the padding of a structure.
@@ -80,7 +90,7 @@ impl Kernel {
         print: &(dyn Fn(&str) + Sync),
         checks: Option<Checks<'_>>,
     ) -> Result<(), LaunchError> {
-        self.run(shape, options, parameters, print, checks, None)
+        self.run(shape, options, parameters, print, checks, Beside::Nothing)
     }
 
     /// As [`Kernel::launch`], and counts what it does.
@@ -113,19 +123,26 @@ impl Kernel {
         checks: Option<Checks<'_>>,
     ) -> Result<Tallied<'_>, LaunchError> {
         let sum = Mutex::default();
-        self.run(shape, options, parameters, print, checks, Some(&sum))?;
+        self.run(
+            shape,
+            options,
+            parameters,
+            print,
+            checks,
+            Beside::Counts(&sum),
+        )?;
         let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Tallied::new(&*self.code, (shape.grid, shape.block), sum))
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         shape: Shape,
         options: Options,
         parameters: &[u8],
         print: &(dyn Fn(&str) + Sync),
         checks: Option<Checks<'_>>,
-        counts: Option<&Mutex<Tally>>,
+        beside: Beside<'_>,
     ) -> Result<(), LaunchError> {
         let expected = self.code.parameter_bytes();
         if expected as usize != parameters.len() {
@@ -169,8 +186,13 @@ impl Kernel {
         let queue = Queue::new(launch.blocks() / together, launch.held.blocks() / together);
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
         let choices = options.schedule.choices();
-        let cores = match choices {
-            None if checks.is_none() => options.cores as u64,
+        let (counts, stepper) = match beside {
+            Beside::Nothing => (None, None),
+            Beside::Counts(sum) => (Some(sum), None),
+            Beside::Debugger(stepper) => (None, Some(stepper)),
+        };
+        let cores = match (&choices, stepper) {
+            (None, None) if checks.is_none() => options.cores as u64,
             _ => 1,
         };
         let workers = cores.min(launch.blocks() / together).max(1);
@@ -183,7 +205,7 @@ impl Kernel {
                 polls.join(),
                 PeerProgress::new(self.code.memory(), options.steps),
                 &options,
-                choices.as_ref(),
+                (choices.as_ref(), stepper),
             );
             let crew = Crew {
                 launch: &launch,
@@ -244,6 +266,9 @@ impl Kernel {
             None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failed) if failed.cause == Cause::Failure(Failure::Abandoned) => {
+                Err(self.error(*failed, shape))
+            }
             Some(mut failed) => {
                 launch.memory.fail();
                 // It has asked for the workspace of a grid, and there is none.

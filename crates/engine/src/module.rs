@@ -12,8 +12,8 @@ use crate::source;
 
 mod kernel;
 
-pub(crate) use kernel::Code;
 pub use kernel::Kernel;
+pub(crate) use kernel::{Code, name_of_shared};
 
 /// Why a module cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +70,8 @@ struct Loaded {
     addresses: Vec<Option<u64>>,
     /// The memory of variables, which [`Memory`] has adopted.
     storage: Vec<Box<[u128]>>,
+    /// Whether its kernels are for a debugger.
+    is_stepped: bool,
 }
 
 /// PTX, which does not change.
@@ -143,6 +145,19 @@ impl Module {
     /// # Errors
     /// The text is no PTX, or has what the emulator does not take: see [`LoadError`].
     pub fn load(text: &str, memory: &Arc<Memory>) -> Result<Module, LoadError> {
+        Module::load_as(text, memory, false)
+    }
+
+    /// As [`Module::load`], for [`Kernel::debug`]: its kernels keep the value of each register until it is written again, and
+    /// take more memory and time for it.
+    ///
+    /// # Errors
+    /// As for [`Module::load`].
+    pub fn load_for_debugging(text: &str, memory: &Arc<Memory>) -> Result<Module, LoadError> {
+        Module::load_as(text, memory, true)
+    }
+
+    fn load_as(text: &str, memory: &Arc<Memory>, is_stepped: bool) -> Result<Module, LoadError> {
         let parsed = Parsed::of(text)?;
         if parsed.ptx.address_size != 64 {
             let size = parsed.ptx.address_size;
@@ -156,6 +171,7 @@ impl Module {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             memory: Arc::clone(memory),
             storage: Vec::new(),
+            is_stepped,
         };
         loaded.place()?;
         let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -30,6 +30,7 @@ mod collectives;
 mod colours;
 mod compare;
 mod console;
+mod debug;
 mod destination;
 mod device;
 mod device_list;
@@ -132,6 +133,8 @@ commands! {
     Run(Box<run::Arguments>), it => run::run(&it);
     /// Run any program that uses CUDA with the emulator in place of NVIDIA's driver, and check its kernels.
     Emulate(emulate::Arguments), it => emulate::run(&it);
+    /// Run any program that uses CUDA with the emulator, and stop inside of its kernels, step, look and go backwards.
+    Debug(debug::Arguments), it => debug::run(&it);
     /// Draw the chart of a file of rows: a roofline, or how a study scales with the number of devices.
     Chart(chart::Arguments), it => it.files().check().and_then(|()| chart::run(&it));
     /// Merge files of rows into one.

@@ -35,7 +35,7 @@ pub(crate) struct Access {
 
 impl Access {
     /// Bytes a lane.
-    pub(super) fn bytes(&self) -> u32 {
+    pub(crate) fn bytes(&self) -> u32 {
         self.element * self.data.len() as u32
     }
 }
@@ -80,7 +80,7 @@ impl Access {
 }
 
 impl Act {
-    pub(super) fn direction(&self) -> Direction {
+    pub(crate) fn direction(&self) -> Direction {
         match self {
             Act::Load { .. } | Act::CopyFrom { .. } => Direction::Read,
             Act::Store | Act::CopyTo | Act::Atomic(_) => Direction::Write,

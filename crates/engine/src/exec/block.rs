@@ -111,6 +111,9 @@ impl Block {
         loop {
             let (mut turns, mut looks, mut released) = (0, 0, false);
             for index in 0..self.warps.len() {
+                if let Some(stepper) = code.stepper {
+                    stepper.note(&self.warps);
+                }
                 let warp = &mut self.warps[index];
                 if warp.has_ended() {
                     continue;
@@ -159,6 +162,9 @@ impl Block {
         context: &mut Context<'_>,
     ) -> Result<Stop, Box<Failed>> {
         self.enter(context);
+        if let Some(stepper) = code.stepper {
+            stepper.note(&self.warps);
+        }
         let stop = self.warps[warp].run_directed(code, context)?;
         self.release(code, context)?;
         if self.warps.iter().all(Warp::has_ended) {

@@ -17,6 +17,7 @@ use super::options::Options;
 use super::peer_progress::PeerProgress;
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
+use super::stepper::Stepper;
 use super::surroundings::{Launch, axis, coordinates};
 use super::unlowered::Unlowered;
 use super::warp::LOOKS;
@@ -90,6 +91,10 @@ pub(crate) struct Code<'l> {
     pub(crate) peers: PeerProgress<'l>,
     /// Who decides where the order is free; none: the lowest goes first.
     pub(crate) director: Option<Director<'l>>,
+    /// The steps of a launch that is debugged.
+    pub(crate) stepper: Option<&'l Stepper<'l>>,
+    /// Whether there is one of the two.
+    pub(super) is_led: bool,
     /// For each program the allocations that its accesses met last.
     met: RefCell<HashMap<*const Program, Box<[Cached]>>>,
 }
@@ -113,7 +118,7 @@ impl<'l> Code<'l> {
         core: Core<'l>,
         peers: PeerProgress<'l>,
         options: &Options,
-        choices: Option<&'l Choices>,
+        (choices, stepper): (Option<&'l Choices>, Option<&'l Stepper<'l>>),
     ) -> Self {
         Code {
             functions,
@@ -128,6 +133,8 @@ impl<'l> Code<'l> {
             core,
             peers,
             director: choices.map(Director::new),
+            stepper,
+            is_led: choices.is_some() || stepper.is_some(),
             met: RefCell::default(),
         }
     }

@@ -98,6 +98,9 @@ pub enum Failure {
         /// How many bytes were asked for.
         bytes: u64,
     },
+    /// A debugger that goes back: the launch ends here, and runs again.
+    #[error("ended by the debugger")]
+    Abandoned,
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
     Unlowered(Unlowered),

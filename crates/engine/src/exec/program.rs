@@ -13,6 +13,7 @@ use super::op::Op;
 use super::registers::Kind;
 use super::signature::Signature;
 use super::slot_map::SlotMap;
+use super::steps::Steps;
 use super::verify;
 use super::wgmma::{Touch, Wgmma};
 use crate::count::Function;
@@ -58,6 +59,17 @@ impl Function for Program {
 
     fn copies(&self) -> usize {
         self.decoded.bulks.len()
+    }
+}
+
+impl Program {
+    /// The instruction that comes next at a point, in a program for a debugger.
+    pub(crate) fn instruction_at(&self, at: Point) -> u32 {
+        let block = &self.decoded.blocks[at.block as usize];
+        let steps = self.decoded.steps.as_ref();
+        let steps = steps.map(|it| &it.of_blocks[at.block as usize]);
+        let next = steps.and_then(|it| it.iter().find(|it| it.first >= block.start + at.op));
+        next.map_or(block.instruction, |it| it.instruction)
     }
 }
 
@@ -121,6 +133,8 @@ pub(crate) struct Decoded {
     pub(crate) frame: Arc<FrameLayout>,
     /// How many steps a group goes through at most before it asks whether the launch's time is over.
     pub(crate) steps_per_look: u32,
+    /// Where each instruction begins, for a debugger.
+    pub(crate) steps: Option<Steps>,
 }
 
 /// How many operations a group executes at most before it asks whether the launch's time is over: few enough that the

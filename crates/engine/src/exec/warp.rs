@@ -264,12 +264,16 @@ impl Warp {
                     return Ok(());
                 }
             }
-            let asked_at = match group.mask == FULL && code.director.is_none() {
-                true => {
+            let asked_at = match (code.is_led, group.mask == FULL) {
+                (false, true) => {
                     self.run_whole(&mut group, program, look_at, code, context);
                     None
                 }
-                false => self.run_block(&mut group, program, code, context),
+                (false, false) => {
+                    self.run_block(&mut group, program, code, context);
+                    None
+                }
+                (true, _) => self.run_led(&mut group, program, code, context),
             };
             if context.at.tracks && asked_at.is_none() {
                 let block = &program.blocks[group.at.block as usize];

@@ -1,4 +1,4 @@
-//! Blocks of instructions of a group.
+//! Blocks of instructions of a group that nobody leads.
 
 use super::activation::Group;
 use super::code::Code;
@@ -8,33 +8,22 @@ use super::registers::{FULL, LANES};
 use super::warp::{LOOKS, TURN, Warp};
 
 impl Warp {
-    /// Runs a group to the end of its block, or to where a director asks: gives that operation.
+    /// Runs a group that is not whole to the end of its block.
     pub(super) fn run_block(
         &mut self,
         group: &mut Group,
         program: &Program,
         code: &Code<'_>,
         context: &mut Context<'_>,
-    ) -> Option<u32> {
+    ) {
         let block = &program.blocks[group.at.block as usize];
         let start = block.start + group.at.op;
-        let asked_at = match &code.director {
-            None => None,
-            Some(director) => director.asks_at(program, start..block.end, group.is_decided),
-        };
-        let end = asked_at.unwrap_or(block.end);
-        let ops = &program.ops[start as usize..end as usize];
+        let ops = &program.ops[start as usize..block.end as usize];
         context.mask = group.mask;
         // SAFETY: the operations were lowered for this program's registers.
-        unsafe {
-            match group.mask == FULL {
-                true => code.run.full(context)(context, ops),
-                false => code.run.masked(context)(context, ops),
-            }
-        };
+        unsafe { code.run.masked(context)(context, ops) };
         self.steps += 1;
         group.spent += 1;
-        asked_at
     }
 
     /// Runs a whole warp from block to block for as long as it stays whole and no gate is in its way, without a

@@ -16,6 +16,22 @@ pub(crate) struct Piece {
     pub(crate) end: End,
 }
 
+impl Piece {
+    /// The instruction that ends it, where one does: none where a guard leads around the next instruction, which
+    /// the lanes execute that are not led around.
+    pub(crate) fn last(&self, body: &Body) -> Option<usize> {
+        let is_branch =
+            |&it: &usize| matches!(body.instructions[it].operation, Operation::Branch(_));
+        match self.end {
+            End::By { instruction, .. } => Some(instruction),
+            End::Splits { instruction, .. } => Some(instruction).filter(is_branch),
+            End::Falls(_) | End::Return => {
+                (self.issues.end > self.straight.end).then_some(self.straight.end)
+            }
+        }
+    }
+}
+
 /// How a basic block ends. Targets are indices of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {

@@ -16,6 +16,8 @@ pub(crate) struct Layout<'m> {
     pub(crate) addresses: &'m [Option<u64>],
     /// The offsets of the shared variables that the kernel reaches.
     pub(crate) offsets: &'m HashMap<Shared, u32>,
+    /// Whether each register has a slot of its own and each instruction its place, as a debugger wants it.
+    pub(crate) is_stepped: bool,
 }
 
 impl Layout<'_> {

@@ -55,6 +55,7 @@ use crate::exec::registers::Kind;
 use crate::exec::signature::{Aux, Handler, Signature};
 use crate::exec::slot_map::SlotMap;
 use crate::exec::spread::Spread;
+use crate::exec::steps::{Step, Steps};
 use crate::exec::unlowered::{Internal, Unlowered, Unsupported};
 use crate::exec::verify;
 use crate::exec::wgmma::{Touch, Wgmma};
@@ -152,8 +153,18 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let function = &layout.module.functions[index as usize];
     let body = function.body.as_ref().expect("declarations are not called");
     let pieces = flow::pieces(body);
-    let hoisted = hoist::hoisted(function, body, &pieces);
-    let slots = Slots::new(body, &pieces, &hoisted.registers);
+    let hoisted = match layout.is_stepped {
+        false => hoist::hoisted(function, body, &pieces),
+        true => hoist::Hoisted::default(),
+    };
+    let slots = match layout.is_stepped {
+        false => Slots::new(body, &pieces, &hoisted.registers),
+        true => Slots::new(
+            body,
+            &pieces,
+            &(0..body.registers.len() as u32).map(Reg).collect(),
+        ),
+    };
     let locals = locals::Locals::of(function, body);
     let mut lowering = Lowering {
         layout: *layout,
@@ -189,11 +200,14 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let touches = wgmma::touches(body, &pieces);
     let mut blocks = Vec::new();
     let mut launch_ops = Vec::new();
+    let mut steps = Vec::new();
     for piece in &pieces {
+        let mut of_piece = Vec::new();
         let start = lowering.ops.len();
         lowering.gate = None;
         let mut gate = None;
         for index in piece.straight.clone() {
+            of_piece.push(Step::new(index, lowering.ops.len()));
             lowering.part(index)?;
             let touch = touches.get(&index);
             let is_behind = is_exchange(&body.instructions[index]);
@@ -215,7 +229,11 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
                 gate = lowering.gate.take();
             }
         }
+        if let Some(last) = piece.last(body) {
+            of_piece.push(Step::new(last, lowering.ops.len()));
+        }
         let then = lowering.end(&piece.end)?;
+        steps.push(of_piece);
         blocks.push(Block {
             start: start as u32,
             end: lowering.ops.len() as u32,
@@ -227,7 +245,11 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         });
     }
     Block::link(&mut blocks);
-    lowering.finish(blocks, launch_ops)
+    let steps = layout.is_stepped.then(|| Steps {
+        of_blocks: steps,
+        slots: lowering.slots.of_registers(),
+    });
+    lowering.finish(blocks, launch_ops, steps)
 }
 
 fn ops(emitted: &[Emitted]) -> Vec<Op> {
@@ -294,7 +316,12 @@ impl Lowering<'_> {
             .map_err(|why| self.unsupported(&body.instructions[self.instruction as usize], why))
     }
 
-    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Emitted>) -> Result<Draft, Unlowered> {
+    fn finish(
+        self,
+        blocks: Vec<Block>,
+        launch_ops: Vec<Emitted>,
+        steps: Option<Steps>,
+    ) -> Result<Draft, Unlowered> {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
         let (block_specials, launch_specials) = self
             .specials
@@ -330,6 +357,7 @@ impl Lowering<'_> {
             lists: self.lists,
             frame: Arc::new(self.locals.frame),
             steps_per_look,
+            steps,
         };
         Ok(Draft {
             decoded,

@@ -74,6 +74,13 @@ impl Slots {
         (slot, kind)
     }
 
+    /// The slot of each register, where it has one, and its kind.
+    pub(crate) fn of_registers(&self) -> Vec<Option<(u32, Kind)>> {
+        let all = self.of.iter().zip(&self.kinds);
+        all.map(|(slot, &kind)| slot.map(|slot| (slot, kind)))
+            .collect()
+    }
+
     pub(crate) fn kind(&self, register: Reg) -> Kind {
         self.kinds[register.0 as usize]
     }

@@ -29,6 +29,7 @@ mod peers;
 mod place;
 mod resolve;
 mod shared;
+mod snapshot;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -47,3 +48,4 @@ pub(crate) use parts::{DynamicPart, Parts};
 pub use place::{Kind, Label, Part, Place};
 pub use resolve::{Cached, Direction};
 pub use shared::{Shared, Variable};
+pub use snapshot::Snapshot;

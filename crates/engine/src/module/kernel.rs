@@ -1,11 +1,11 @@
 //! A kernel of a module, and the functions that it calls.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use ptx::{Function, Operation};
+use ptx::{Function, Operation, Symbol};
 
 use super::{Loaded, SHARED_GAP};
 use crate::check::Verb;
@@ -36,6 +36,8 @@ pub(crate) struct Code {
     /// Whether its module reads where a cooperative grid's workspace is.
     pub(crate) asks_for_workspace: bool,
     programs: Vec<OnceLock<Result<Arc<Program>, Unlowered>>>,
+    /// The variables of the module that they name, found when a debugger asks first.
+    named: OnceLock<BTreeSet<u32>>,
 }
 
 impl Code {
@@ -56,6 +58,7 @@ impl Code {
                 .iter()
                 .map(|_| OnceLock::new())
                 .collect(),
+            named: OnceLock::new(),
         };
         let mut end = 0;
         let mut dynamic = Vec::new();
@@ -85,6 +88,24 @@ impl Code {
     /// Where shared variables lie, with so many bytes behind them that a launch asks for.
     pub(crate) fn layout(&self, dynamic: u32) -> memory::Shared {
         memory::Shared::aligned(&self.shared, dynamic, SHARED_GAP, self.dynamic_alignment)
+    }
+
+    /// The shared variables that they name, with their offsets; the dynamic ones have no bytes.
+    pub(crate) fn shared_places(&self) -> impl Iterator<Item = (&ptx::Variable, u32)> {
+        let mut all: Vec<_> = self.offsets.iter().collect();
+        all.sort_by_key(|&(_, offset)| *offset);
+        all.into_iter()
+            .map(|(shared, offset)| (shared.of(&self.loaded.parsed.ptx), *offset))
+    }
+
+    /// The variables of the module that have addresses and that they name.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (&ptx::Variable, u64)> {
+        let module = &self.loaded.parsed.ptx;
+        let named = self.named.get_or_init(|| named(module, self.kernel));
+        named.iter().filter_map(|&index| {
+            let address = self.loaded.addresses[index as usize]?;
+            Some((&module.variables[index as usize], address))
+        })
     }
 
     /// Bytes of the parameters of a launch.
@@ -155,6 +176,7 @@ impl Code {
             text: &self.loaded.parsed.text,
             addresses: &self.loaded.addresses,
             offsets: &self.offsets,
+            is_stepped: self.loaded.is_stepped,
         }
     }
 }
@@ -210,8 +232,23 @@ impl Listing for Code {
     }
 }
 
+/// The variables of a module that a kernel and the functions that it reaches name.
+fn named(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
+    let mut named = BTreeSet::new();
+    let functions = reached(module, kernel).into_iter();
+    let bodies = functions.filter_map(|it| module.functions[it as usize].body.as_ref());
+    for instruction in bodies.flat_map(|it| &it.instructions) {
+        instruction.visit_symbols(|symbol| {
+            if let Symbol::Module(index) = symbol {
+                named.insert(index);
+            }
+        });
+    }
+    named
+}
+
 /// Returns the author's name of a shared variable: none, where ptx-std's macro has named it by its place.
-fn name_of_shared(name: &str) -> Cow<'_, str> {
+pub(crate) fn name_of_shared(name: &str) -> Cow<'_, str> {
     match name.starts_with("__shared_") {
         true => Cow::Borrowed(""),
         false => source::name_of(name),

@@ -8,8 +8,11 @@ use std::sync::LazyLock;
 use ptx::{Body, Location, Module};
 
 pub(crate) use calls::called_at;
+pub use frames::Frame;
+pub(crate) use frames::frames;
 
 mod calls;
+mod frames;
 
 /// A line of the source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

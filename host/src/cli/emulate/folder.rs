@@ -38,6 +38,11 @@ impl Folder {
         Ok(Folder(folder))
     }
 
+    /// Where it is.
+    pub(in crate::cli) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
     /// Where the program's processes say what they have launched.
     pub(in crate::cli) fn record(&self) -> PathBuf {
         self.0.path().join("record")

@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 
 use clap::Args;
 use emulated_driver::settings;
-use folder::Folder;
+pub(super) use folder::Folder;
 use summary::Summary;
 
 use super::failure::OF_SIGNALS;

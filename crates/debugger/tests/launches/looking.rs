@@ -1,0 +1,114 @@
+//! What a stopped launch shows.
+
+use debugger::protocol::{Answer, Question, Until};
+use engine::Options;
+
+use crate::support::{BLOCKS, Front, SUM, THREADS, line};
+
+#[test]
+fn values_are_those_of_a_lane_and_of_all() {
+    let mut front = Front::of_sum();
+    front.set(&[(line(6), "blockIdx.x == 1", 2)]);
+    front.go(Until::Breakpoint, 0);
+    for (text, value) in [
+        ("%r7", "16"),
+        ("%f1", "69.0"),
+        ("%f1.u32", "1116340224"),
+        ("threadIdx.x + blockIdx.x * blockDim.x", "69"),
+        ("%ctaid.x", "1"),
+        ("gridDim.x", "4"),
+        ("lane", "5"),
+        // 64 + 5, and the first sum with 96 + 5.
+        ("tile[threadIdx.x]", "170.0"),
+        ("tile[32..35]", "[96.0, 97.0, 98.0]"),
+        ("arg0.f32[%r3]", "69.0"),
+        ("arg1.f32[0]", "2016.0"),
+        ("sum_param_0.f32[1]", "1.0"),
+        ("%rd4.f32[0]", "69.0"),
+        ("arg0.f32[256]", "4 bytes at"),
+        ("nothing", "nothing is called `nothing` here"),
+    ] {
+        let found = front.value(5, text);
+        assert!(found.starts_with(value), "{text}: {found}");
+    }
+    let lanes = front.ask(Question::Lanes("%r3".to_owned()));
+    let expected = (64..96).map(|it| Some(it.to_string())).collect();
+    assert_eq!(lanes, Ok(Answer::Lanes(expected)));
+    front.end().expect("no finding");
+}
+
+#[test]
+fn who_waits_for_whom_is_shown() {
+    let mut front = Front::of_sum();
+    front.set(&[(line(4), "threadIdx.x == 40", 0)]);
+    front.go(Until::Breakpoint, 0);
+    let Ok(Answer::Warps(warps)) = front.ask(Question::Warps) else {
+        panic!("no warps");
+    };
+    let rows = warps
+        .iter()
+        .map(|it| (it.warp, it.lanes, it.place.as_str(), it.waits.as_str()));
+    let waits = "for all threads of the block at barrier 0";
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [
+            (0, u32::MAX, "sum.cu:4", waits),
+            (1, u32::MAX, "sum.cu:4", "")
+        ]
+    );
+    front.end().expect("no finding");
+}
+
+#[test]
+fn scopes_have_registers_parameters_and_memory() {
+    let mut front = Front::of_sum();
+    front.set(&[(line(6), "", 0)]);
+    front.go(Until::Breakpoint, 0);
+    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(3)) else {
+        panic!("no scopes");
+    };
+    let names: Vec<&str> = scopes.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["Registers", "Parameters", "Memory", "Thread"]);
+    let find = |scope: usize, name: &str| {
+        let mut all = scopes[scope].variables.iter();
+        all.find(|it| it.name == name)
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert_eq!(find(0, "%r1").value.text, "3");
+    assert!(
+        find(1, "arg1")
+            .value
+            .text
+            .ends_with(", 1024 bytes of memory")
+    );
+    assert_eq!(
+        (find(2, "tile").elements, find(2, "tile").value.ty.as_str()),
+        (64, "[f32; 64]")
+    );
+    assert_eq!(find(3, "threadIdx.x").value.text, "3");
+    // Each of them is an expression.
+    assert_eq!(front.value(3, "%r1"), "3");
+    front.end().expect("no finding");
+}
+
+#[test]
+fn arrays_without_names_have_numbers_and_variables_that_nobody_names_are_not_shown() {
+    let ptx = SUM.replace("tile", "__shared_15_16").replace(
+        ".visible .entry",
+        ".global .align 4 .b32 other[2];\n.visible .entry",
+    );
+    let mut front = Front::of(&ptx, "sum", [BLOCKS, THREADS], Options::default());
+    front.set(&[(line(6), "", 0)]);
+    front.go(Until::Breakpoint, 0);
+    assert_eq!(front.value(7, "shared0[threadIdx.x]"), "7.0");
+    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(0)) else {
+        panic!("no scopes");
+    };
+    let names: Vec<&str> = scopes[2]
+        .variables
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["shared0"]);
+    front.end().expect("no finding");
+}

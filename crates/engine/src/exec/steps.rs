@@ -1,0 +1,30 @@
+//! Where each instruction begins, in a program that is made for a debugger.
+
+use super::registers::Kind;
+
+/// The steps of a function, which a debugger stops at.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    /// Those of each block, rising.
+    pub(crate) of_blocks: Vec<Vec<Step>>,
+    /// The slot of each register, where it has one: no other register's.
+    pub(crate) slots: Vec<Option<(u32, Kind)>>,
+}
+
+/// An instruction as a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// Of the function.
+    pub(crate) instruction: u32,
+    /// Its first operation, of the function; the next step's where it has none.
+    pub(crate) first: u32,
+}
+
+impl Step {
+    pub(crate) fn new(instruction: usize, first: usize) -> Step {
+        Step {
+            instruction: instruction as u32,
+            first: first as u32,
+        }
+    }
+}

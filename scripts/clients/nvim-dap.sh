@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Debugs the program of docs/any-cuda-program.md in Neovim by nvim-dap, without a person, and compares what Neovim saw:
+#
+#   scripts/clients/nvim-dap.sh NVIM-DAP FOLDER
+#
+# NVIM-DAP is a checkout of github.com/mfussenegger/nvim-dap (0.4.0 for Neovim 0.7). FOLDER has the program `saxpy`, its
+# `saxpy.ptx` and `saxpy.cu`. `ridgepoint` and `nvim` are found by PATH. The exit status is 0 where Neovim saw what it should.
+set -euo pipefail
+export NVIM_DAP=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$2"
+timeout 60 nvim --headless -u NONE -c "luafile $here/nvim-dap.lua" >/dev/null 2>&1
+diff - session.log <<'SEEN'
+breakpoint: true 3
+breakpoint: thread 18, saxpy:3, %r1 = 785
+step: thread 18, saxpy:2, %r1 = 785
+step: thread 18, saxpy:3, %r1 = 785
+exception: thread 1, saxpy:3, %r1 = 1024
+step: thread 1, saxpy:1, %r1 = 0
+SEEN
+echo "Neovim went to thread 17 of block 3, over a line and back, to the finding, and back to the beginning"
