@@ -18,10 +18,11 @@ profiled() {
     timed profiled "$ridgepoint" profile --part profiler --keep "$out/$name" --json "$out/$name.json" -- python3 "$@"
 }
 
-# A program before and after the change that is proposed for it, in turns.
+# A program before and after the change that is proposed for it, in turns: so often, and recorded three times. Where the host is
+# what takes the time, runs differ much.
 pair() {
-    local program=$1 before=$2 after=$3 round
-    for round in 1 2 3 4 5; do
+    local rounds=$1 program=$2 before=$3 after=$4 round
+    for round in $(seq "$rounds"); do
         timed alone python3 "$program.py" "$before"
         timed alone python3 "$program.py" "$after"
         [ "$round" -gt 3 ] || profiled "$program-$before-$round" "$program.py" "$before"
@@ -29,12 +30,12 @@ pair() {
     profiled "$program-$after-1" "$program.py" "$after"
 }
 
-pair power blocking asynchronous
-pair batches pageable pinned
-pair batches pinned streams
-pair scalar reads keeps
-pair normalize host device
-for program in 'batches pinned' 'scalar reads'; do
+pair 15 power blocking asynchronous
+pair 5 batches pageable pinned
+pair 5 batches pinned streams
+pair 11 scalar reads keeps
+pair 15 normalize host device
+for program in "batches pinned" "scalar reads"; do
     # shellcheck disable=SC2086
     set -- $program
     timed torch python3 "$1.py" "$2" torch

@@ -70,6 +70,6 @@ fn begin(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
 /// The process ends, and its devices have done what it waited for.
 extern "C" fn end() {
     if let Some(Running { calls, tracer }) = RUNNING.get() {
-        let _ = panic::catch_unwind(|| calls.end(tracer.flush()));
+        let _ = panic::catch_unwind(|| calls.end(tracer.end()));
     }
 }

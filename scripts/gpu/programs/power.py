@@ -43,26 +43,30 @@ def blocking(a, x, steps, folder):
 
 
 def asynchronous(a, x, steps, folder):
-    host = cp.cuda.alloc_pinned_memory((ORDER + 1) * 8)
-    host = np.frombuffer(host, np.float64, ORDER + 1)
-    copied = cp.cuda.Event()
+    """The copies of a checkpoint are written at the next one, while the GPU computes."""
+    host = cp.cuda.alloc_pinned_memory(2 * (ORDER + 1) * 8)
+    hosts = np.frombuffer(host, np.float64, 2 * (ORDER + 1)).reshape(2, ORDER + 1)
+    copied = [cp.cuda.Event(), cp.cuda.Event()]
     stream = cp.cuda.get_current_stream()
     pending = 0
     for step in range(1, steps + 1):
         y = a @ x
-        if step % EVERY == 1 and pending:
-            copied.synchronize()
-            write(folder, pending, host[ORDER], host[:ORDER])
-            if host[ORDER] < 1e-10:
-                return pending
-            pending = 0
         if step % EVERY == 0:
             r = cp.linalg.norm(y - cp.vdot(x, y) * x)
-            kept = cp.concatenate((x, r.reshape(1)))
-            kept.get(stream=stream, out=host, blocking=False)
-            copied.record(stream)
-            pending = step
+            turn = step // EVERY % 2
+            x.get(stream=stream, out=hosts[turn, :ORDER], blocking=False)
+            r.reshape(1).get(stream=stream, out=hosts[turn, ORDER:], blocking=False)
+            copied[turn].record(stream)
         x = y / cp.linalg.norm(y)
+        if step % EVERY == 0:
+            if pending:
+                copied[1 - turn].synchronize()
+                write(folder, pending, hosts[1 - turn, ORDER], hosts[1 - turn, :ORDER])
+                if hosts[1 - turn, ORDER] < 1e-10:
+                    return pending
+            pending = step
+    copied[turn].synchronize()
+    write(folder, pending, hosts[turn, ORDER], hosts[turn, :ORDER])
     return steps
 
 

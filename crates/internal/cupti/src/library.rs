@@ -79,7 +79,6 @@ functions! {
     enable = cuptiActivityEnable(u32);
     disable = cuptiActivityDisable(u32);
     flush_all = cuptiActivityFlushAll(u32);
-    flush_period = cuptiActivityFlushPeriod(u32);
     next_record = cuptiActivityGetNextRecord(*mut u8, usize, *mut *mut Record);
     dropped = cuptiActivityGetNumDroppedRecords(*mut c_void, u32, *mut usize);
 }

@@ -3,7 +3,9 @@
 use std::ffi::{CStr, c_void};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use crate::buffers::{self, requested};
 use crate::error::Error;
@@ -23,8 +25,13 @@ const KINDS: [u32; 6] = [
     traced::MEMORY,
 ];
 
-/// CUPTI hands records over after so many milliseconds: so much a process that is killed loses.
-const PERIOD: u32 = 10;
+/// CUPTI is asked for its records so often: so much a process that is killed loses. By itself CUPTI hands over what fills a
+/// buffer.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// What `cuptiActivityFlushAll` hands over: the buffers whose records are complete, or all.
+const COMPLETE: u32 = 0;
+const FORCED: u32 = 1;
 
 /// Functions have numbers from 1; beyond this one is none.
 const LAST_FUNCTION: u32 = 2000;
@@ -68,6 +75,12 @@ struct Wanted {
 
 /// CUPTI's callbacks are given nothing to find it by.
 static RUNNING: OnceLock<Running> = OnceLock::new();
+
+/// Whether the process's end has begun. While it is held nobody else asks CUPTI for records.
+fn has_ended() -> MutexGuard<'static, bool> {
+    static HAS_ENDED: Mutex<bool> = Mutex::new(false);
+    HAS_ENDED.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A process that is traced.
 #[derive(Clone, Copy, Debug)]
@@ -132,10 +145,20 @@ pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
         // SAFETY: it takes a number.
         functions.checked("cuptiActivityEnable", unsafe { (functions.enable)(kind) })?;
     }
-    // SAFETY: it takes a number.
-    functions.checked("cuptiActivityFlushPeriod", unsafe {
-        (functions.flush_period)(PERIOD)
-    })?;
+    let collects = thread::Builder::new().name("ridgepoint".to_owned());
+    let collecting = collects.spawn(move || {
+        loop {
+            thread::sleep(PERIOD);
+            let has_ended = has_ended();
+            if *has_ended {
+                return;
+            }
+            // SAFETY: it takes a number: what is complete is handed over, and nothing is waited for.
+            unsafe { (functions.flush_all)(COMPLETE) };
+        }
+    });
+    // Without the thread, records are handed over all the same, as buffers fill and at the end.
+    drop(collecting);
     Ok(Tracer { functions })
 }
 
@@ -145,9 +168,10 @@ impl Tracer {
         self.functions.version
     }
 
-    /// Has CUPTI hand over all its records, also of work that goes on, and says how many it has dropped.
-    pub fn flush(&self) -> u64 {
-        const FORCED: u32 = 1;
+    /// Has CUPTI hand over all its records, also of work that goes on, for the last time, and says how many it has dropped.
+    pub fn end(&self) -> u64 {
+        // CUPTI itself ends soon after, and must not be asked any more.
+        *has_ended() = true;
         let mut dropped = 0;
         // SAFETY: numbers, and a place to write to. What it answers is all the same: what it had it has given.
         unsafe {

@@ -143,8 +143,9 @@ impl Plan {
 
     /// As it would be if nobody recorded it: each call takes less by what the recorder, and CUPTI, take for one.
     pub(in crate::program) fn without_recorder(&self, process: &Process) -> Plan {
-        /// Nanoseconds that CUPTI takes for a call beside the recorder: CuPy and PyTorch programs of 5,000 to 8,000 calls, alone
-        /// and recorded on an H200, differ by 3.0 to 4.3 us per call, of which the recorder accounts for 0.7.
+        /// Nanoseconds that CUPTI takes for a call beside the recorder, which accounts for 0.7 us: a launch takes 2.5 to 4 us
+        /// more in recorded loops on an H200 than alone (docs/results/h200-programs). It was chosen with a view to the savings
+        /// that are predicted for host-bound programs there, and it is another's on another machine.
         const CUPTI: u64 = 2_500;
         let of_recorder = process.cost / (process.calls.len() as u64).max(1);
         let of_call = match process.source.starts_with("CUPTI") {

@@ -73,10 +73,6 @@ unsafe extern "C" fn callback_name(_: u32, _: u32, _: *mut *const c_char) -> Ans
     REFUSED
 }
 
-unsafe extern "C" fn flush_period(_: u32) -> Answer {
-    REFUSED
-}
-
 unsafe extern "C" fn register(requested: Requested, completed: Completed) -> Answer {
     CALLBACKS.set(Some((requested, completed)));
     0
@@ -137,7 +133,6 @@ static FUNCTIONS: Functions = Functions {
     enable,
     disable,
     flush_all: flush,
-    flush_period,
     next_record,
     dropped,
     version: Version(130_001),
