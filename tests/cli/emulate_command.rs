@@ -27,7 +27,7 @@ CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsi
 ";
 
 /// A folder with the page's program and kernel, as nvcc compiled it.
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     let [program] = &blocks(PAGE, "c")[..] else {
@@ -77,7 +77,7 @@ fn compile(folder: &Path, arguments: &[&str]) {
 }
 
 /// Runs a command of the page in a folder.
-fn run(folder: &Path, command: &str) -> (Output, String) {
+pub(crate) fn run(folder: &Path, command: &str) -> (Output, String) {
     let output = typed(&support::ridgepoint(), folder, command)
         .output()
         .expect("bash");

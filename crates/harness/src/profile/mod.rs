@@ -7,11 +7,12 @@
 mod advice;
 mod cost;
 mod formula;
+pub(crate) mod html;
 mod lines;
 mod page;
 mod resources;
-mod source;
-mod text;
+pub(crate) mod source;
+pub(crate) mod text;
 mod totals;
 mod verdict;
 

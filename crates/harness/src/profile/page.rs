@@ -1,12 +1,11 @@
-//! The annotated source: one HTML file, which opens from disk and asks for nothing from a network.
+//! The annotated source of profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::html::{self, anchor, escaped};
 use super::text::{number, percent, totals};
 use super::{Line, Profile, Sums};
-
-const TEMPLATE: &str = include_str!("page.html");
 
 /// Lines around a counted one that are shown, too.
 const AROUND: u32 = 3;
@@ -16,16 +15,11 @@ pub fn page(profiles: &[Profile]) -> String {
     let names: BTreeSet<&str> = profiles.iter().map(|it| it.kernel.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let body: String = profiles.iter().enumerate().map(section).collect();
-    TEMPLATE
-        .replace(
-            "@TITLE@",
-            &escaped(&format!("Profile: {}", names.join(", "))),
-        )
-        .replace(
-            "@SUBTITLE@",
-            "Counted by the emulator, which executes PTX; nothing is measured",
-        )
-        .replacen("@BODY@", &body, 1)
+    html::page(
+        &format!("Profile: {}", names.join(", ")),
+        "Counted by the emulator, which executes PTX; nothing is measured",
+        &body,
+    )
 }
 
 fn section((index, profile): (usize, &Profile)) -> String {
@@ -185,32 +179,4 @@ fn cells(sums: &Sums) -> String {
         count => format!("<td>{}</td>", number(count)),
     });
     cells.concat()
-}
-
-/// Returns the anchor that links lead to.
-fn anchor(index: usize, file: &str, line: u32) -> String {
-    let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
-    let file: String = file.chars().map(plain).collect();
-    format!("p{index}-{file}-{line}")
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_is_no_markup() {
-        assert_eq!(
-            escaped("a<b && c>\"d\""),
-            "a&lt;b &amp;&amp; c&gt;&quot;d&quot;"
-        );
-        assert_eq!(anchor(1, "src/a.rs", 7), "p1-src-a-rs-7");
-    }
 }
