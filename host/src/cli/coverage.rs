@@ -13,7 +13,6 @@ use super::option_values::real;
 use super::{Failure, cannot_write};
 use crate::coverage::{Format, Report, Share};
 use crate::driver::coverage;
-use crate::report::counted;
 
 /// Names in a list before it is cut off.
 const MAX_NAMES: usize = 4;
@@ -121,21 +120,17 @@ fn write(report: &Report, format: Format, destination: Destination) -> Result<()
 
 fn summary(report: &Report, written: &[String]) -> String {
     let totals = report.totals();
-    let of = |share: Share, what: &str| {
+    let of = |what: &str, share: Share| {
         let (covered, all) = (share.covered, share.all);
-        format!("{} % of {what} ({covered} of {all})", share.text())
+        format!("\n  {what:<9} {:>5} % ({covered} of {all})", share.text())
     };
-    let mut text = format!(
-        "Coverage: {}, {}, {}: {}",
-        of(totals.lines, "lines"),
-        of(totals.branches, "branches"),
-        of(totals.functions, "functions"),
-        written.join(", ")
-    );
+    let mut text = format!("Coverage: {}", written.join(", "));
+    text += &of("lines", totals.lines);
+    text += &of("branches", totals.branches);
+    text += &of("functions", totals.functions);
     let idle = report.not_launched();
     if !idle.is_empty() {
-        let kernels = counted(idle.len() as u64, "kernel");
-        text += &format!("\n  not launched: {kernels}: {}", list(&idle));
+        text += &format!("\n  not launched: {}", list(&idle));
     }
     text
 }

@@ -33,8 +33,7 @@ impl Tally {
     /// Adds the basic blocks of another launch, and nothing about memory.
     pub(crate) fn add_blocks(&mut self, other: &Tally) {
         if self.functions.len() < other.functions.len() {
-            self.functions
-                .resize_with(other.functions.len(), || None);
+            self.functions.resize_with(other.functions.len(), || None);
         }
         for (own, other) in self.functions.iter_mut().zip(&other.functions) {
             let Some(other) = other else { continue };

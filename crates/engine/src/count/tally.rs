@@ -331,11 +331,7 @@ pub(super) fn of<'f>(
 /// The function runs for the first time.
 #[cold]
 #[inline(never)]
-fn begin(
-    scope: Scope,
-    functions: &mut Vec<Option<Box<OfFunction>>>,
-    program: &impl Function,
-) {
+fn begin(scope: Scope, functions: &mut Vec<Option<Box<OfFunction>>>, program: &impl Function) {
     let index = program.index() as usize;
     if functions.len() <= index {
         functions.resize_with(index + 1, || None);

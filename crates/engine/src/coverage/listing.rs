@@ -255,11 +255,7 @@ impl Listing {
         let Some((file, line)) = &self.begins else {
             return;
         };
-        let files = &mut coverage
-            .kernels
-            .entry(kernel.to_owned())
-            .or_default()
-            .files;
+        let files = &mut coverage.kernels.entry(kernel.to_owned()).or_default().files;
         let idle = (vec![OfBlock::default(); self.blocks.len()], Switches::new());
         let (blocks, switches) = ran.unwrap_or((&idle.0, &idle.1));
         let function = files.entry(file.clone()).or_default();

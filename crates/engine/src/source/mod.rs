@@ -98,7 +98,8 @@ pub(crate) fn places(module: &Module, body: &Body, index: usize) -> Places {
     let authors = before
         .map(|it| it.location)
         .find_map(|first| inlined(body, first).find(of_author));
-    let place = |at: u32| known(module, body, at).map(|(file, location)| Place::new(file, location));
+    let place =
+        |at: u32| known(module, body, at).map(|(file, location)| Place::new(file, location));
     let (own, itself) = (
         authors.and_then(place),
         body.instructions[index].location.and_then(place),

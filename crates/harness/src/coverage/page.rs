@@ -33,7 +33,11 @@ fn kernels(report: &Report) -> String {
             0 => "none".to_owned(),
             launches => number(launches),
         };
-        let class = if kernel.launches == 0 { " class=\"missed\"" } else { "" };
+        let class = if kernel.launches == 0 {
+            " class=\"missed\""
+        } else {
+            ""
+        };
         format!(
             "<tr{class}><td class=\"name\">{}</td><td>{launches}</td>{}</tr>\n",
             escaped(name),
@@ -44,13 +48,17 @@ fn kernels(report: &Report) -> String {
 }
 
 fn files(report: &Report) -> String {
-    let rows = report.files.iter().enumerate().map(|(section, (name, file))| {
-        format!(
-            "<tr><td class=\"name\"><a href=\"#file-{section}\">{}</a></td>{}</tr>\n",
-            escaped(name),
-            shares(Totals::of(file))
-        )
-    });
+    let rows = report
+        .files
+        .iter()
+        .enumerate()
+        .map(|(section, (name, file))| {
+            format!(
+                "<tr><td class=\"name\"><a href=\"#file-{section}\">{}</a></td>{}</tr>\n",
+                escaped(name),
+                shares(Totals::of(file))
+            )
+        });
     table("Files", "", rows)
 }
 

@@ -111,7 +111,10 @@ fn cobertura_is_xml_whose_rates_are_its_lines() {
 fn the_page_and_json_say_which_kernels_never_ran_and_where_warps_parted() {
     let report = report();
     let page = report.text(Format::Page, Path::new(""));
-    assert!(page.contains("taken 33, not taken 31; 1 warp parted"), "{page}");
+    assert!(
+        page.contains("taken 33, not taken 31; 1 warp parted"),
+        "{page}"
+    );
     assert!(page.contains("<td class=\"name\">idle</td><td>none</td>"));
     let json: serde_json::Value =
         serde_json::from_str(&report.text(Format::Json, Path::new(""))).expect("JSON");
@@ -128,7 +131,10 @@ fn the_page_and_json_say_which_kernels_never_ran_and_where_warps_parted() {
 fn all_is_not_said_of_almost_all() {
     let share = |covered, all| Share { covered, all };
     let texts = [share(9999, 10_000), share(1, 3), share(2, 2), share(0, 0)];
-    assert_eq!(texts.map(|it| it.text()), ["99.9", "33.3", "100.0", "100.0"]);
+    assert_eq!(
+        texts.map(|it| it.text()),
+        ["99.9", "33.3", "100.0", "100.0"]
+    );
 }
 
 #[test]
