@@ -34,7 +34,7 @@ impl Context {
         Some(text.trim().to_owned())
     }
 
-    /// The lines of a file, as they are in it; none where it is not here.
+    /// The lines of a file, as they are in it; none where it is not on this machine.
     pub(crate) fn lines(&mut self, file: &str) -> Option<&[String]> {
         let lines = self.0.entry(file.to_owned());
         lines.or_insert_with(|| read(file)).as_deref()
