@@ -132,7 +132,7 @@ fn processes_seeds_and_threads_without_checks_add_up() {
     }
 }
 
-/// A process that is killed, or whose launch ends with a finding, has executed what it has.
+/// What a launch has executed until its finding counts.
 #[test]
 fn a_launch_that_fails_and_a_branch_that_is_never_taken_are_seen() {
     let folder = folder();

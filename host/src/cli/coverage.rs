@@ -12,7 +12,7 @@ use super::files::Files;
 use super::option_values::real;
 use super::{Failure, cannot_write};
 use crate::coverage::{Format, Report, Share};
-use crate::driver::coverage;
+use crate::driver::{coverage, printable};
 
 /// Names in a list before it is cut off.
 const MAX_NAMES: usize = 4;
@@ -153,8 +153,9 @@ fn expect(report: &Report, least: f64) -> Result<(), Failure> {
 
 fn list(names: &[&str]) -> String {
     let shown = names[..names.len().min(MAX_NAMES)].join(", ");
+    let shown = printable(&shown);
     match names.len().saturating_sub(MAX_NAMES) {
-        0 => shown,
+        0 => shown.into_owned(),
         more => format!("{shown} and {more} more"),
     }
 }

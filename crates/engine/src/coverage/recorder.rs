@@ -59,6 +59,7 @@ pub fn write() -> io::Result<()> {
 /// The coverage of the process.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    process: u32,
     file: PathBuf,
     kept: Mutex<Kept>,
 }
@@ -90,6 +91,7 @@ impl Recorder {
         // SAFETY: the handler is a function of this library, which is not unloaded before the process ends.
         unsafe { libc::atexit(finish) };
         Some(Recorder {
+            process: process::id(),
             file,
             kept: Mutex::new(Kept {
                 modules: Vec::new(),
@@ -126,8 +128,12 @@ impl Recorder {
         }
     }
 
-    /// Writes the file beside its place first: the process may be killed meanwhile.
+    /// Writes the file beside its place first: the process may be killed meanwhile. A process that was forked off has no
+    /// devices, and leaves the file to the one that has.
     fn write(&self, kept: &mut Kept) -> io::Result<()> {
+        if self.process != process::id() {
+            return Ok(());
+        }
         let begun = Instant::now();
         let partial = self.file.with_extension("partial");
         let written = fs::write(&partial, kept.coverage().to_string())

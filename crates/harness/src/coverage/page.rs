@@ -8,6 +8,9 @@ use crate::profile::html::{self, anchor, escaped};
 use crate::profile::source::Context;
 use crate::profile::text::number;
 
+/// How many branches of a line are shown without being asked for.
+const MOST_OPEN: usize = 3;
+
 /// All kernels, and each file with all of its lines where it is on this machine.
 pub(super) fn text(report: &Report) -> String {
     let mut body = kernels(report) + &files(report);
@@ -115,13 +118,28 @@ fn row(
         Some(_) if is_partial => " class=\"partial\"",
         Some(_) => " class=\"hit\"",
     };
-    let went: Vec<String> = own.iter().map(|it| went(it)).collect();
     format!(
         "<tr id=\"{}\"{class}><td>{}</td><td>{}</td><td class=\"number\">{line}</td><td class=\"code\">{}</td></tr>\n",
         anchor(section, name, line),
         times.map_or_else(String::new, |&times| number(times)),
-        went.join("<br>"),
+        all_went(own),
         escaped(text)
+    )
+}
+
+/// Where lanes went at the branches of a line; of many that is folded up.
+fn all_went(branches: &[&Branch]) -> String {
+    let each: Vec<String> = branches.iter().map(|it| went(it)).collect();
+    let each = each.join("<br>");
+    if branches.len() <= MOST_OPEN {
+        return each;
+    }
+    let outcomes = || branches.iter().flat_map(|it| &it.outcomes);
+    let never = outcomes().filter(|&&lanes| lanes == 0).count();
+    format!(
+        "<details><summary>{} branches, {never} of {} ways never taken</summary>{each}</details>",
+        branches.len(),
+        outcomes().count()
     )
 }
 
