@@ -182,6 +182,14 @@ fn coverage_of_nothing_is_an_error_and_no_file() {
         let (output, errors) = run(folder.path(), line);
         assert_eq!(output.status.code(), Some(3), "{errors}");
     }
+    let ptx = folder.path().join("saxpy.ptx");
+    let text = fs::read_to_string(&ptx).expect("nvcc's kernel");
+    let library = text.replace("saxpy.cu", "/usr/local/cuda/include/saxpy.h");
+    fs::write(&ptx, library).expect("writable");
+    let line = "ridgepoint emulate --coverage c.info --fail-under 80 ./saxpy";
+    let (output, errors) = run(folder.path(), line);
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("are a library's"), "{errors}");
     assert!(!folder.path().join("c.info").exists());
     for wrong in [
         "--coverage c.txt true",

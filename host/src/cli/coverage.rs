@@ -93,6 +93,12 @@ impl Covering {
                 "no coverage: no kernel was launched as PTX on the emulator".to_owned(),
             ));
         }
+        if report.totals().lines.all == 0 {
+            return Err(Failure::Failed(
+                "no coverage: all lines of the kernels that were launched are a library's"
+                    .to_owned(),
+            ));
+        }
         let mut written = Vec::new();
         for (format, destination) in self.outputs {
             let path = destination.path().to_owned();
