@@ -17,6 +17,7 @@ pub mod compare;
 #[doc(hidden)]
 pub mod coverage;
 pub mod embedded;
+mod html;
 pub mod kernels;
 #[doc(hidden)]
 pub mod links;

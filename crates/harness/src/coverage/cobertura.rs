@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::{Report, Totals, by_line};
 use crate::driver::coverage::File;
-use crate::profile::html::escaped;
+use crate::html::escaped;
 
 const HEAD: &str = "<?xml version=\"1.0\"?>
 <!DOCTYPE coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">

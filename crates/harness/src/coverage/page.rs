@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Report, Share, Totals, by_line};
 use crate::driver::coverage::{Branch, File};
-use crate::profile::html::{self, anchor, escaped};
+use crate::html::{self, escaped};
 use crate::profile::source::Context;
 use crate::profile::text::number;
 
@@ -93,7 +93,7 @@ fn source(section: usize, name: &str, file: &File, text: &[String]) -> String {
     }
     let rows = shown.into_iter().map(|line| {
         let text = text.get(line as usize - 1).map_or("", String::as_str);
-        row((section, name, line), file, &branches, text)
+        row((section, line), file, &branches, text)
     });
     let rows: String = rows.collect();
     format!(
@@ -104,7 +104,7 @@ fn source(section: usize, name: &str, file: &File, text: &[String]) -> String {
 }
 
 fn row(
-    (section, name, line): (usize, &str, u32),
+    (section, line): (usize, u32),
     file: &File,
     branches: &BTreeMap<u32, Vec<&Branch>>,
     text: &str,
@@ -119,8 +119,7 @@ fn row(
         Some(_) => " class=\"hit\"",
     };
     format!(
-        "<tr id=\"{}\"{class}><td>{}</td><td>{}</td><td class=\"number\">{line}</td><td class=\"code\">{}</td></tr>\n",
-        anchor(section, name, line),
+        "<tr id=\"file-{section}-{line}\"{class}><td>{}</td><td>{}</td><td class=\"number\">{line}</td><td class=\"code\">{}</td></tr>\n",
         times.map_or_else(String::new, |&times| number(times)),
         all_went(own),
         escaped(text)

@@ -7,7 +7,6 @@
 mod advice;
 mod cost;
 mod formula;
-pub(crate) mod html;
 mod lines;
 mod page;
 mod resources;

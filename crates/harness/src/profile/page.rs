@@ -1,11 +1,11 @@
-//! The annotated source of profiles.
+//! The annotated source: one HTML file, which opens from disk and asks for nothing from a network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::html::{self, anchor, escaped};
 use super::text::{number, percent, totals};
 use super::{Line, Profile, Sums};
+use crate::html::{self, escaped};
 
 /// Lines around a counted one that are shown, too.
 const AROUND: u32 = 3;
@@ -179,4 +179,9 @@ fn cells(sums: &Sums) -> String {
         count => format!("<td>{}</td>", number(count)),
     });
     cells.concat()
+}
+
+/// Returns the anchor that links lead to.
+fn anchor(index: usize, file: &str, line: u32) -> String {
+    format!("p{index}-{}-{line}", html::anchor(file))
 }

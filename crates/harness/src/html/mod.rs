@@ -1,8 +1,8 @@
-//! Pages of source: one HTML file, which opens from disk and asks for nothing from a network.
+//! Pages that open from disk and ask for nothing from a network: their style, and text in them.
 
 const TEMPLATE: &str = include_str!("page.html");
 
-/// The page with this body.
+/// A page with this title, a line below it, and this body in HTML.
 pub(crate) fn page(title: &str, subtitle: &str, body: &str) -> String {
     TEMPLATE
         .replace("@TITLE@", &escaped(title))
@@ -10,6 +10,7 @@ pub(crate) fn page(title: &str, subtitle: &str, body: &str) -> String {
         .replacen("@BODY@", body, 1)
 }
 
+/// Text that is no markup.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -17,11 +18,10 @@ pub(crate) fn escaped(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// The file and line as an anchor that links lead to, of the section of this number.
-pub(crate) fn anchor(section: usize, file: &str, line: u32) -> String {
+/// A text as a part of an anchor.
+pub(crate) fn anchor(text: &str) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
-    let file: String = file.chars().map(plain).collect();
-    format!("p{section}-{file}-{line}")
+    text.chars().map(plain).collect()
 }
 
 #[cfg(test)]
@@ -34,6 +34,6 @@ mod tests {
             escaped("a<b && c>\"d\""),
             "a&lt;b &amp;&amp; c&gt;&quot;d&quot;"
         );
-        assert_eq!(anchor(1, "src/a.rs", 7), "p1-src-a-rs-7");
+        assert_eq!(anchor("src/a.rs"), "src-a-rs");
     }
 }
