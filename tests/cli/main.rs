@@ -9,6 +9,7 @@ mod check_command;
 #[path = "../support/checkpoints.rs"]
 mod checkpoints;
 mod command_line;
+mod coverage;
 mod debug_command;
 mod emulate_command;
 mod endings;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::guides::{command, typed};
+use crate::guides::{blocks, command, typed};
 use tempfile::TempDir;
 
 fn new(folder: &Path, arguments: &[&str]) -> Output {
@@ -137,6 +137,7 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
     }
     // The guide's commands, and those of the page that the package has.
     let template = read(package.join("README.md"));
+    let said_of_coverage = &blocks("coverage.md", "text")[0];
     let commands = [
         (
             command("writing-kernels.md", "cargo test"),
@@ -157,6 +158,17 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
         (
             command("testing-kernels.md", "ridgepoint check --seeds 100"),
             "under 100 seeds",
+        ),
+        (
+            command("coverage.md", "ridgepoint check --coverage lcov.info,"),
+            said_of_coverage.as_str(),
+        ),
+        (
+            command(
+                "coverage.md",
+                "ridgepoint check --coverage lcov.info --fail-under",
+            ),
+            "lines     100.0 % (3 of 3)",
         ),
     ];
     for (command, found) in commands {

@@ -129,6 +129,7 @@ fn lines() -> Vec<String> {
         "occupancy --device cpu --kernel copy --ilp 1 --n 1024 --block 128 --shared 0 --output occupancy.csv",
         "kernels",
         "check --workload copy --n 100 --ilp 1 --seeds 1",
+        "check --workload copy --n 100 --ilp 1 --seeds 1 --coverage lcov.info",
         "profile --workload copy --n 1024 --ilp 1",
         "compare before.csv after.csv",
         "norm --device cpu --n 1024 --rounds 1",

@@ -7,6 +7,7 @@
 //! ```
 //! use std::{env, fs, io, process};
 //!
+//! use ridgepoint_driver::coverage::{self, Coverage};
 //! use ridgepoint_driver::record::{self, Launches, Record};
 //!
 //! // What two processes have left.
@@ -31,6 +32,11 @@
 //! }
 //! if let Some(command) = env::var(record::REPLAY).ok().filter(|it| it.ends_with(record::EXACT)) {
 //!     println!("{command} my_test");
+//! }
+//!
+//! // Under `--coverage` processes leave in a folder of its own what they have executed, too.
+//! if let Some(folder) = env::var_os(coverage::FOLDER) {
+//!     println!("{} kernels were loaded", Coverage::all_in(folder.as_ref())?.kernels.len());
 //! }
 //! # Ok::<(), io::Error>(())
 //! ```

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use crate::check::undefined::Registers;
 use crate::check::{self, Hold, Operation};
-use crate::count::{Counts, Tallied, Tally};
+use crate::count::{Counts, Scope, Tallied, Tally};
+use crate::coverage;
 use crate::exec::code::Code;
 use crate::exec::failed_polls::FailedPolls;
 use crate::exec::failure::{Cause, Failed, Failure};
@@ -217,8 +218,14 @@ impl Kernel {
                 Some(director) => directed::work(&crew, checking, counting, director),
             }
         };
+        let recorder = coverage::recorder();
+        let covered = recorder.map(|_| Mutex::default());
+        let (counts, scope) = match counts {
+            Some(_) => (counts, Scope::All),
+            None => (covered.as_ref(), Scope::Blocks),
+        };
         let work = |checking| {
-            let mut tally = counts.map(|_| Tally::default());
+            let mut tally = counts.map(|_| Tally::of(scope));
             let ran = run(checking, tally.as_mut());
             if let (Some(sum), Some(tally)) = (counts, tally) {
                 let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,6 +271,10 @@ impl Kernel {
                 checker.end_launch(id);
             }
             None => POOL.run(workers as usize - 1, &|| work(None)),
+        }
+        if let (Some(recorder), Some(sum)) = (recorder, counts) {
+            let sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+            recorder.launched(self.code.number(), self.code.index(), &sum);
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) if failed.cause == Cause::Failure(Failure::Abandoned) => {

@@ -3,6 +3,7 @@
 pub mod arith;
 pub mod check;
 pub mod count;
+pub mod coverage;
 pub mod debug;
 mod declarations;
 mod exec;

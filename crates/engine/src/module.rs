@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ptx::{FunctionKind, Linkage, RelocatedAddress, Relocation, Space, Symbol, Variable};
 
+use crate::coverage;
 use crate::declarations::{self, TooLarge};
 use crate::memory::{self, Kind, Label, Memory, Protection, windows};
 use crate::source;
@@ -77,7 +78,7 @@ struct Loaded {
 /// PTX, which does not change.
 #[derive(Debug)]
 struct Parsed {
-    ptx: ptx::Module,
+    ptx: Arc<ptx::Module>,
     text: String,
 }
 
@@ -93,7 +94,7 @@ impl Parsed {
         let ptx = ptx::parse(text)?;
         declarations::check(&ptx)?;
         let parsed = Arc::new(Parsed {
-            ptx,
+            ptx: Arc::new(ptx),
             text: text.to_owned(),
         });
         *last() = Some(Arc::clone(&parsed));
@@ -177,6 +178,9 @@ impl Module {
         let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(loaded.number, Arc::downgrade(&loaded.parsed));
         drop(all);
+        if let Some(recorder) = coverage::recorder() {
+            recorder.loaded(loaded.number, &loaded.parsed.ptx, &loaded.parsed.text);
+        }
         Ok(Module {
             kernels: loaded
                 .parsed

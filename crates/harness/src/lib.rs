@@ -14,6 +14,8 @@ pub mod ceilings;
 #[doc(hidden)]
 pub mod check;
 pub mod compare;
+#[doc(hidden)]
+pub mod coverage;
 pub mod embedded;
 mod html;
 pub mod kernels;

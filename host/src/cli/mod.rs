@@ -30,6 +30,7 @@ mod collectives;
 mod colours;
 mod compare;
 mod console;
+mod coverage;
 mod debug;
 mod destination;
 mod device;

@@ -139,6 +139,9 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     let line = command("testing-kernels.md", "cargo bench -- check");
     let said = shown(&of_bench(line), 0);
     shows("measuring-your-kernel.md", "Checked demo (", &said);
+    let line = command("coverage.md", "cargo bench -- check");
+    let said = shown(&of_bench(line), 0);
+    assert!(said.contains("Coverage: lcov.info\n"), "{said}");
     let clean = succeeds("check --n 1,33,1000");
     assert!(
         clean.contains("launches of 1 kernel; nothing was found")

@@ -24,7 +24,8 @@ impl Tally {
     /// banks of shared memory are not counted: which they are is the asynchronous proxy's.
     pub(crate) fn copy(&mut self, program: &impl Function, copied: &Copied<'_>) {
         let own = &mut self.own;
-        let [global, shared] = &mut tally::of(&mut self.functions, program).copies[copied.copy];
+        let [global, shared] =
+            &mut tally::of(self.scope, &mut self.functions, program).copies[copied.copy];
         (global.instruction, shared.instruction) = (copied.instruction, copied.instruction);
         let bytes = |it: &Part| u64::from(it.bytes);
         let all: u64 = copied.parts.iter().map(bytes).sum();

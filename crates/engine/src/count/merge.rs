@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::report::Issues;
-use super::tally::{OfAccess, OfFunction, OfRows, Tally};
+use super::tally::{OfAccess, OfBlock, OfFunction, OfRows, Switches, Tally};
 use super::{Buffer, Counted, Counts, Footprint, Memory};
 
 impl Tally {
@@ -29,14 +29,43 @@ impl Tally {
     }
 }
 
+impl Tally {
+    /// Adds the basic blocks of another launch, and nothing about memory.
+    pub(crate) fn add_blocks(&mut self, other: &Tally) {
+        if self.functions.len() < other.functions.len() {
+            self.functions.resize_with(other.functions.len(), || None);
+        }
+        for (own, other) in self.functions.iter_mut().zip(&other.functions) {
+            let Some(other) = other else { continue };
+            let own =
+                own.get_or_insert_with(|| Box::new(OfFunction::of_blocks(other.blocks.len())));
+            own.add_blocks(other);
+        }
+    }
+
+    /// The basic blocks of a function, in the order of its program, and where its switches led to; none where it has
+    /// not run.
+    pub(crate) fn blocks_of(&self, function: u32) -> Option<(&[OfBlock], &Switches)> {
+        let function = self.functions.get(function as usize)?.as_ref()?;
+        Some((&function.blocks, &function.switches))
+    }
+}
+
 impl OfFunction {
-    fn add(&mut self, other: &OfFunction) {
+    fn add_blocks(&mut self, other: &OfFunction) {
         for (own, other) in self.blocks.iter_mut().zip(&other.blocks) {
             own.runs += other.runs;
             own.lanes += other.lanes;
             own.taken += other.taken;
             own.splits += other.splits;
         }
+        for (&way, &lanes) in &other.switches {
+            *self.switches.entry(way).or_default() += lanes;
+        }
+    }
+
+    fn add(&mut self, other: &OfFunction) {
+        self.add_blocks(other);
         let rows = self.rows.as_flattened_mut().iter_mut();
         for (own, other) in rows.zip(other.rows.as_flattened()) {
             if other.requests > 0 {

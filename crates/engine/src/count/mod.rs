@@ -17,7 +17,7 @@ pub(crate) use footprint::Way;
 pub use ptx::{Class, Type};
 pub use report::Tallied;
 pub(crate) use report::{BlockEnd, Listing};
-pub(crate) use tally::{Function, Reached, Row, Tally};
+pub(crate) use tally::{Function, OfBlock, Reached, Row, Scope, Switches, Tally};
 
 pub use crate::source::Place;
 

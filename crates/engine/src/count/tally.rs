@@ -32,6 +32,7 @@ pub(crate) trait Function {
 /// The counts of the blocks that a core has run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
+    pub(super) scope: Scope,
     /// By the number of the function.
     pub(super) functions: Vec<Option<Box<OfFunction>>>,
     /// The sectors that blocks that have begun and not ended have reached, by their numbers; the one that runs apart.
@@ -46,6 +47,16 @@ pub(crate) struct Tally {
     pub(super) written_by_blocks: u64,
 }
 
+/// What a tally counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All that there is.
+    #[default]
+    All,
+    /// Basic blocks and where lanes went at their ends, without memory: what coverage needs.
+    Blocks,
+}
+
 /// The counts of a function.
 #[derive(Debug)]
 pub(super) struct OfFunction {
@@ -56,17 +67,22 @@ pub(super) struct OfFunction {
     pub(super) rows: Box<[[OfRows; 2]]>,
     /// For each copy of the program its half in global memory and that in shared memory.
     pub(super) copies: Box<[[OfAccess; 2]]>,
+    /// The lanes that went from a block to each of several targets.
+    pub(super) switches: Switches,
 }
+
+/// Lanes by a basic block that ends with a branch to one of several, and the block that it leads them to.
+pub(crate) type Switches = BTreeMap<(u32, u32), u64>;
 
 /// The counts of a basic block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfBlock {
+pub(crate) struct OfBlock {
     /// How often lanes came to it, and how many.
-    pub(super) runs: u64,
-    pub(super) lanes: u64,
+    pub(crate) runs: u64,
+    pub(crate) lanes: u64,
     /// The lanes that took its branch, and how often some did and some did not.
-    pub(super) taken: u64,
-    pub(super) splits: u64,
+    pub(crate) taken: u64,
+    pub(crate) splits: u64,
 }
 
 /// The counts of an access in one space.
@@ -136,9 +152,22 @@ pub(crate) struct Row {
 }
 
 impl Tally {
+    pub(crate) fn of(scope: Scope) -> Tally {
+        Tally {
+            scope,
+            ..Tally::default()
+        }
+    }
+
+    /// Whether accesses of memory are counted, too.
+    #[inline(always)]
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.scope == Scope::All
+    }
+
     /// A block begins or goes on.
     pub(crate) fn enter(&mut self, block: u64) {
-        if self.block == Some(block) {
+        if self.block == Some(block) || !self.counts_memory() {
             return;
         }
         let next = self.others.remove(&block);
@@ -151,6 +180,9 @@ impl Tally {
 
     /// The block that runs ends.
     pub(crate) fn end(&mut self) {
+        if !self.counts_memory() {
+            return;
+        }
         self.read_by_blocks += self.own.read;
         self.written_by_blocks += self.own.written;
         self.reached.add(&self.own);
@@ -162,7 +194,7 @@ impl Tally {
     /// Lanes come to a basic block.
     #[inline]
     pub(crate) fn run(&mut self, program: &impl Function, block: u32, mask: u32) {
-        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        let block = &mut of(self.scope, &mut self.functions, program).blocks[block as usize];
         block.runs += 1;
         block.lanes += u64::from(mask.count_ones());
     }
@@ -170,7 +202,7 @@ impl Tally {
     /// A whole warp goes through basic blocks, one after another.
     #[inline]
     pub(crate) fn run_through(&mut self, program: &impl Function, blocks: Range<u32>) {
-        let all = &mut of(&mut self.functions, program).blocks;
+        let all = &mut of(self.scope, &mut self.functions, program).blocks;
         for block in &mut all[blocks.start as usize..blocks.end as usize] {
             block.runs += 1;
             block.lanes += LANES as u64;
@@ -180,7 +212,7 @@ impl Tally {
     /// A whole warp comes to a basic block and leaves it whole; all of its lanes take its branch, or none.
     #[inline]
     pub(crate) fn run_whole(&mut self, program: &impl Function, block: u32, takers: u32) {
-        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        let block = &mut of(self.scope, &mut self.functions, program).blocks[block as usize];
         block.runs += 1;
         block.lanes += LANES as u64;
         block.taken += u64::from(takers);
@@ -189,15 +221,28 @@ impl Tally {
     /// Lanes of those at a basic block take its branch.
     #[inline]
     pub(crate) fn branch(&mut self, program: &impl Function, block: u32, taken: u32, mask: u32) {
-        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        let block = &mut of(self.scope, &mut self.functions, program).blocks[block as usize];
         block.taken += u64::from((taken & mask).count_ones());
         block.splits += u64::from(taken & mask != 0 && !taken & mask != 0);
+    }
+
+    /// Lanes of those at a basic block go each to a target of their own.
+    pub(crate) fn switch(
+        &mut self,
+        program: &impl Function,
+        block: u32,
+        targets: impl Iterator<Item = u32>,
+    ) {
+        let switches = &mut of(self.scope, &mut self.functions, program).switches;
+        for target in targets {
+            *switches.entry((block, target)).or_default() += 1;
+        }
     }
 
     /// Lanes that have come to the end of a basic block will come to it again, from where they went another
     /// way than others.
     pub(crate) fn comes_back(&mut self, program: &impl Function, block: u32, mask: u32) {
-        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        let block = &mut of(self.scope, &mut self.functions, program).blocks[block as usize];
         block.runs -= 1;
         block.lanes -= u64::from(mask.count_ones());
     }
@@ -208,7 +253,7 @@ impl Tally {
         let from = row.address.wrapping_sub(start % SECTOR);
         let last = from + LANES as u64 * u64::from(row.bytes) - 1;
         let new = self.own.reach_row(from / SECTOR, last / SECTOR, row.way);
-        let function = of(&mut self.functions, program);
+        let function = of(self.scope, &mut self.functions, program);
         let rows = &mut function.rows[row.access][0];
         rows.note(row);
         rows.off += u64::from(!from.is_multiple_of(SECTOR));
@@ -218,7 +263,7 @@ impl Tally {
     /// A whole warp reaches a row of shared memory.
     #[inline(always)]
     pub(crate) fn reach_shared_row(&mut self, program: &impl Function, row: &Row) {
-        let function = of(&mut self.functions, program);
+        let function = of(self.scope, &mut self.functions, program);
         function.rows[row.access][1].note(row);
     }
 
@@ -242,7 +287,7 @@ impl Tally {
     fn reach_here(&mut self, program: &impl Function, reached: &Reached<'_>) {
         let Reached { lanes, space, .. } = *reached;
         let own = &mut self.own;
-        let function = of(&mut self.functions, program);
+        let function = of(self.scope, &mut self.functions, program);
         let access = &mut function.accesses[4 * reached.access + place(space)];
         (access.instruction, access.width) = (reached.instruction, lanes.bytes);
         access.requests += 1;
@@ -271,13 +316,14 @@ impl Tally {
 
 #[inline(always)]
 pub(super) fn of<'f>(
+    scope: Scope,
     functions: &'f mut Vec<Option<Box<OfFunction>>>,
     program: &impl Function,
 ) -> &'f mut OfFunction {
     let index = program.index() as usize;
     let is_known = functions.get(index).is_some_and(Option::is_some);
     if !is_known {
-        begin(functions, program);
+        begin(scope, functions, program);
     }
     functions[index].as_mut().expect("it has begun")
 }
@@ -285,12 +331,16 @@ pub(super) fn of<'f>(
 /// The function runs for the first time.
 #[cold]
 #[inline(never)]
-fn begin(functions: &mut Vec<Option<Box<OfFunction>>>, program: &impl Function) {
+fn begin(scope: Scope, functions: &mut Vec<Option<Box<OfFunction>>>, program: &impl Function) {
     let index = program.index() as usize;
     if functions.len() <= index {
         functions.resize_with(index + 1, || None);
     }
-    functions[index] = Some(Box::new(OfFunction::of(program)));
+    let function = match scope {
+        Scope::All => OfFunction::of(program),
+        Scope::Blocks => OfFunction::of_blocks(program.blocks()),
+    };
+    functions[index] = Some(Box::new(function));
 }
 
 /// Where a space's access lies among those of one operation.
@@ -310,6 +360,18 @@ impl OfFunction {
             accesses: vec![OfAccess::default(); 4 * program.accesses()].into(),
             rows: vec![<[OfRows; 2]>::default(); program.accesses()].into(),
             copies: vec![<[OfAccess; 2]>::default(); program.copies()].into(),
+            switches: Switches::new(),
+        }
+    }
+
+    /// Without anything about memory.
+    pub(super) fn of_blocks(blocks: usize) -> OfFunction {
+        OfFunction {
+            blocks: vec![OfBlock::default(); blocks].into(),
+            accesses: Box::default(),
+            rows: Box::default(),
+            copies: Box::default(),
+            switches: Switches::new(),
         }
     }
 

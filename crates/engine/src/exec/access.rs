@@ -357,7 +357,7 @@ pub(super) unsafe fn observe(
     space: Space,
     lanes: &Lanes<'_>,
 ) -> bool {
-    if context.at.counting.is_some() {
+    if context.at.counts_memory() {
         super::counted::access(context, op, access, space, lanes);
     }
     // SAFETY: the operation is the one that this function was given, of a verified program.

@@ -308,7 +308,7 @@ impl Moved {
 
     /// Counts it, in a launch that is counted.
     fn count(&self, context: &mut Context<'_>, op: &Op, (way, start): (&Way, u64), blocks: usize) {
-        if context.at.counting.is_some() {
+        if context.at.counts_memory() {
             counted::copy(context, op, way, (&self.pieces, start), blocks);
         }
     }

@@ -4,8 +4,14 @@ use super::access::{Access, Act, Space};
 use super::bulk;
 use super::op::{Context, Op};
 use crate::check::Part;
-use crate::count::{self, Copied, Reached, Row, Way};
+use crate::count::{self, Copied, Reached, Row, Tally, Way};
 use crate::memory::Lanes;
+
+/// The tally, where accesses are counted.
+#[inline(always)]
+fn of_memory<'t>(counting: &'t mut Option<&mut Tally>) -> Option<&'t mut Tally> {
+    counting.as_deref_mut().filter(|it| it.counts_memory())
+}
 
 /// Counts a row that is about to be loaded or stored, which has been resolved.
 #[inline(always)]
@@ -16,7 +22,7 @@ pub(super) fn row(
     space: Space,
     (address, bytes): (u64, u32),
 ) {
-    let Some(tally) = &mut context.at.counting else {
+    let Some(tally) = of_memory(&mut context.at.counting) else {
         return;
     };
     // SAFETY: set when a warp enters an activation, which keeps its program.
@@ -74,7 +80,7 @@ pub(super) fn access(
     };
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let program = unsafe { &*context.at.program };
-    if let Some(tally) = &mut context.at.counting {
+    if let Some(tally) = of_memory(&mut context.at.counting) {
         tally.reach(program, &reached);
     }
 }
@@ -105,7 +111,7 @@ pub(super) fn copy(
     };
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let program = unsafe { &*context.at.program };
-    if let Some(tally) = &mut context.at.counting {
+    if let Some(tally) = of_memory(&mut context.at.counting) {
         tally.copy(program, &copied);
     }
 }

@@ -261,7 +261,13 @@ impl Surroundings<'_> {
     /// Whether anybody is told of accesses before they are made.
     #[inline(always)]
     pub(crate) fn is_observed(&self) -> bool {
-        self.checking.is_some() || self.counting.is_some()
+        self.checking.is_some() || self.counts_memory()
+    }
+
+    /// Whether accesses of memory are counted.
+    #[inline(always)]
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.counting.as_ref().is_some_and(|it| it.counts_memory())
     }
 
     /// Whether other devices do nothing while the launch looks for what they write.

@@ -14,7 +14,7 @@ use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Point, Program, Then};
 use super::recurrence::Recurrence;
-use super::registers::{FULL, LANES};
+use super::registers::{FULL, LANES, lanes_of};
 use super::stops::Directed;
 use super::surroundings::Look;
 use super::undefined;
@@ -318,7 +318,10 @@ impl Warp {
                         .switch(group, &index, targets)
                         .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
                     if let Some(tally) = &mut context.at.counting {
-                        tally.branch(program, before.at.block, group.mask, before.mask);
+                        let target = |lane: usize| targets[index[lane] as usize];
+                        let block = before.at.block;
+                        tally.branch(program, block, group.mask, before.mask);
+                        tally.switch(program, block, lanes_of(before.mask).map(target));
                     }
                 }
                 Then::Barrier { barrier, next } => {

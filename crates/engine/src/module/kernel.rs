@@ -117,6 +117,11 @@ impl Code {
         &self.loaded.parsed.ptx.functions[self.kernel as usize]
     }
 
+    /// The kernel's number in the module.
+    pub(crate) fn index(&self) -> u32 {
+        self.kernel
+    }
+
     /// The module's number, of all of the process.
     pub(crate) fn number(&self) -> u32 {
         self.loaded.number

@@ -5,12 +5,15 @@ use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use attributed::{inlined, is_of_author, known};
 use ptx::{Body, Location, Module};
 
+pub(crate) use attributed::{Attributed, attributed};
 pub(crate) use calls::called_at;
 pub use frames::Frame;
 pub(crate) use frames::frames;
 
+mod attributed;
 mod calls;
 mod frames;
 
@@ -93,26 +96,18 @@ fn line_of(places: &Places, body: &Body, index: usize) -> String {
 }
 
 pub(crate) fn places(module: &Module, body: &Body, index: usize) -> Places {
-    let known = |at: u32| {
-        let location = &body.locations[at as usize];
-        let file = module.file(location.file)?;
-        (location.line > 0).then_some((file, location))
-    };
-    // A location, where it was inlined, where that was, and so on.
-    let inlined = |first: Option<u32>| {
-        std::iter::successors(first, |&at| body.locations[at as usize].inlined_at)
-    };
-    let of_author = |at: &u32| known(*at).is_some_and(|(file, _)| !is_foreign(file));
+    let of_author = |at: &u32| is_of_author(module, body, *at);
     let before = body.instructions[..=index].iter().rev();
     let authors = before
         .map(|it| it.location)
-        .find_map(|first| inlined(first).find(of_author));
-    let place = |at: u32| known(at).map(|(file, location)| Place::new(file, location));
+        .find_map(|first| inlined(body, first).find(of_author));
+    let place =
+        |at: u32| known(module, body, at).map(|(file, location)| Place::new(file, location));
     let (own, itself) = (
         authors.and_then(place),
         body.instructions[index].location.and_then(place),
     );
-    let mut outer: Vec<Place> = inlined(authors)
+    let mut outer: Vec<Place> = inlined(body, authors)
         .skip(1)
         .filter(|at| of_author(at) && !is_wrapper(body, *at))
         .filter_map(place)

@@ -6,6 +6,7 @@
 mod again;
 mod arithmetic;
 mod counts;
+mod coverage;
 mod divergence;
 mod footprint;
 mod hopper;

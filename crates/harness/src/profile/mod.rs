@@ -10,8 +10,8 @@ mod formula;
 mod lines;
 mod page;
 mod resources;
-mod source;
-mod text;
+pub(crate) mod source;
+pub(crate) mod text;
 mod totals;
 mod verdict;
 

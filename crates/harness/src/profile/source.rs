@@ -11,25 +11,37 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Files by the names that places give them, each read once.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Context(BTreeMap<String, Option<Vec<String>>>);
+pub(crate) struct Context(BTreeMap<String, Option<Vec<String>>>);
 
 impl Context {
     /// With a file of PTX, whose text is known.
-    pub(super) fn new(ptx_file: &str, ptx: Option<&str>) -> Context {
+    pub(crate) fn new(ptx_file: &str, ptx: Option<&str>) -> Context {
         let text = ptx.map(|text| text.lines().map(str::to_owned).collect());
         Context(BTreeMap::from([(ptx_file.to_owned(), text)]))
     }
 
+    /// Adds a file whose text is known.
+    pub(crate) fn insert(&mut self, file: &str, text: &str) {
+        let lines = text.lines().map(str::to_owned).collect();
+        self.0.insert(file.to_owned(), Some(lines));
+    }
+
     /// A line of a file, from 1, without what stands before and behind it.
-    pub(super) fn line(&mut self, file: &str, line: u32) -> Option<String> {
+    pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
         let lines = self.0.entry(file.to_owned());
         let lines = lines.or_insert_with(|| read(file)).as_ref()?;
         let text = lines.get((line as usize).checked_sub(1)?)?;
         Some(text.trim().to_owned())
     }
 
+    /// The lines of a file, as they are in it; none where it is not on this machine.
+    pub(crate) fn lines(&mut self, file: &str) -> Option<&[String]> {
+        let lines = self.0.entry(file.to_owned());
+        lines.or_insert_with(|| read(file)).as_deref()
+    }
+
     /// A line as it is in the file; none where [`Context::line`] has not read it.
-    pub(super) fn whole(&self, file: &str, line: u32) -> Option<&str> {
+    pub(crate) fn whole(&self, file: &str, line: u32) -> Option<&str> {
         let lines = self.0.get(file)?.as_ref()?;
         lines
             .get((line as usize).checked_sub(1)?)

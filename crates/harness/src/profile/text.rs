@@ -314,7 +314,7 @@ fn advice(profile: &Profile) -> String {
 }
 
 /// Digits in groups of three.
-pub(super) fn number(count: u64) -> String {
+pub(crate) fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -30,8 +30,13 @@ pub(super) fn check(how: How<'_>) -> Result<(), Failure> {
     let How {
         seeds,
         limits,
+        coverage,
         printed,
     } = how;
+    let covering = coverage.open()?;
+    if let Some(covering) = &covering {
+        covering.watch_own()?;
+    }
     let console = printed.console(check::cases().len() as u64);
     console.begin(format!(
         "kernels, in order and under {}",
@@ -66,8 +71,9 @@ pub(super) fn check(how: How<'_>) -> Result<(), Failure> {
     for finding in findings.iter().flatten() {
         console.say(finding);
     }
+    let covered = covering.map_or(Ok(()), |it| it.finish(|text| console.say(text)));
     match findings.iter().map(Vec::len).sum::<usize>() {
-        0 => Ok(()),
+        0 => covered,
         count => Err(Failure::Found(counted(count as u64, "finding"))),
     }
 }

@@ -23,7 +23,7 @@ use super::interrupt::Interrupt;
 use super::option_values::whole;
 use super::suite::Workloads;
 use super::workload_commands::Program;
-use super::{Failure, limits, row_format, streams};
+use super::{Failure, coverage, limits, row_format, streams};
 use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
@@ -54,6 +54,9 @@ pub(super) struct Arguments {
     limits: limits::Arguments,
 
     #[command(flatten)]
+    coverage: coverage::Arguments,
+
+    #[command(flatten)]
     printed: row_format::Arguments,
 
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
@@ -69,6 +72,7 @@ pub(super) struct Arguments {
 struct How<'a> {
     seeds: u64,
     limits: &'a limits::Arguments,
+    coverage: &'a coverage::Arguments,
     printed: &'a row_format::Arguments,
 }
 
@@ -81,6 +85,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     let how = |seeds| How {
         seeds: arguments.seeds.unwrap_or(seeds),
         limits: &arguments.limits,
+        coverage: &arguments.coverage,
         printed: &arguments.printed,
     };
     if let Some(project) = arguments.project(env::args_os()) {
@@ -116,6 +121,10 @@ impl Observed<'_> {
     /// Runs it, and says what was looked at. What it writes itself is not for programs, and of `--quiet` only
     /// where it fails.
     fn run(mut self) -> Result<(), Failure> {
+        let covering = self.how.coverage.open()?;
+        if let Some(covering) = &covering {
+            covering.watch(&mut self.program);
+        }
         let records = tempfile::tempdir().map_err(Failure::failed)?;
         self.program
             .env("RIDGEPOINT_SEEDS", self.how.seeds.to_string())
@@ -138,7 +147,8 @@ impl Observed<'_> {
         self.how.printed.show(&checked.rows(), &console, |_| {
             checked.to_string().trim_end().to_owned()
         })?;
-        checked.verdict()
+        let covered = covering.map_or(Ok(()), |it| it.finish(|text| console.say(text)));
+        checked.verdict().and(covered)
     }
 
     /// Where the program's own text goes, if that is a file.

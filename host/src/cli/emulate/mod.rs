@@ -17,7 +17,7 @@ use summary::Summary;
 use super::failure::OF_SIGNALS;
 use super::interrupt::Interrupt;
 use super::option_values::whole;
-use super::{Failure, limits, streams};
+use super::{Failure, coverage, limits, streams};
 
 const HELP: &str = "\
 Examples:
@@ -76,6 +76,9 @@ pub(super) struct Arguments {
     #[command(flatten)]
     limits: limits::Arguments,
 
+    #[command(flatten)]
+    coverage: coverage::Arguments,
+
     /// The program and its arguments
     #[arg(
         value_name = "PROGRAM",
@@ -96,6 +99,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let mut program = Command::new(name);
     program.args(words);
+    let covering = arguments.coverage.open()?;
+    if let Some(covering) = &covering {
+        covering.watch(&mut program);
+    }
     folder.lend_to(&mut program);
     arguments.set(&mut program);
     program
@@ -111,10 +118,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !text.is_empty() && !arguments.quiet {
         streams::complain(&text);
     }
-    match arguments.program_status {
+    let say = |text: &str| {
+        if !arguments.quiet {
+            streams::complain(text);
+        }
+    };
+    let covered = covering.map_or(Ok(()), |it| it.finish(say));
+    let verdict = match arguments.program_status {
         true => own_status(ended),
         false => summary.verdict(ended.success(), &arguments.findings),
-    }
+    };
+    verdict.and(covered)
 }
 
 /// Ends as a program has ended: with its status, or with a shell's for the signal that ended it.
