@@ -162,8 +162,28 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
     ("scripts/fresh-machine.sh", "first_block docs/installing.md"),
 ];
 
+const PROGRAMS: [(&str, &str); 2] = [
+    ("scripts/gpu/programs-run.sh", "pair 15 power blocking"),
+    (
+        "scripts/gpu/programs-run.sh",
+        "profile --part profiler --keep",
+    ),
+];
+
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 12] = [
+const NOT_RUN: [Elsewhere; 14] = [
+    Elsewhere {
+        page: "profiling-a-program.md",
+        command: "ridgepoint profile -- python power.py blocking",
+        who: "it needs CuPy and a GPU; scripts/gpu/programs-run.sh runs it, and its recording is shown again by a test",
+        proofs: &PROGRAMS,
+    },
+    Elsewhere {
+        page: "profiling-a-program.md",
+        command: "ridgepoint profile --part profiler -- python power.py blocking",
+        who: "the same",
+        proofs: &PROGRAMS,
+    },
     Elsewhere {
         page: "any-cuda-program.md",
         command: "pip install wheels/ridgepoint-*.whl",

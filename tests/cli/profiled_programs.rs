@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::emulate_command::{folder, run};
-use crate::guides::command;
+use crate::guides::{command, shows};
 
 const PAGE: &str = "profiling-a-program.md";
 
@@ -105,6 +105,16 @@ fn the_commands_of_the_page_run_as_they_are_written() {
         let text = fs::read_to_string(folder.path().join(name)).expect(name);
         assert!(text.contains("saxpy"), "{name}");
     }
+}
+
+#[test]
+fn the_sample_of_the_page_is_what_is_said_of_its_recording() {
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let typed = "ridgepoint profile --recording docs/results/h200-programs/power-blocking";
+    let (output, errors) = run(tree, typed);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    shows(PAGE, "python3 power.py blocking", &printed);
 }
 
 #[test]

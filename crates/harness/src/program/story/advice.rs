@@ -335,7 +335,9 @@ impl<'p> Candidates<'p> {
     fn streams(&self, pageable: &HashSet<usize>) -> Option<Candidate> {
         let mut batches = HashSet::new();
         let mut count = 0;
+        let mut streams = 0;
         for id in self.process.streams.ids() {
+            let before = batches.len();
             let mut has_kernel = true;
             for &index in self.process.streams.activities(id) {
                 let activity = &self.process.activities[index];
@@ -351,6 +353,11 @@ impl<'p> Candidates<'p> {
                     _ => {}
                 }
             }
+            streams += u32::from(batches.len() > before);
+        }
+        // They have several already.
+        if streams > 1 {
+            return None;
         }
         let places = self.places(&batches);
         let mut changes = vec![Change::Streams];
