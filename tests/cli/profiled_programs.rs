@@ -82,18 +82,23 @@ fn what_was_recorded_is_whole_however_a_process_ends() {
 #[test]
 fn the_commands_of_the_page_run_as_they_are_written() {
     let folder = folder();
-    let typed = [
-        "ridgepoint profile --keep before",
-        "ridgepoint profile --recording before",
-        "ridgepoint profile --json after.json",
-        "ridgepoint compare before.json after.json",
-    ];
-    for begin in typed {
-        let (output, errors) = run(folder.path(), &command(PAGE, begin));
-        assert_eq!(output.status.code(), Some(0), "{begin}: {errors}");
+    for typed in [
+        command("profiling-a-program.md", "ridgepoint profile --keep before"),
+        command(
+            "profiling-a-program.md",
+            "ridgepoint profile --recording before",
+        ),
+        command(
+            "profiling-a-program.md",
+            "ridgepoint profile --json after.json",
+        ),
+        command("profiling-a-program.md", "ridgepoint compare before.json"),
+    ] {
+        let (output, errors) = run(folder.path(), &typed);
+        assert_eq!(output.status.code(), Some(0), "{typed}: {errors}");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        if begin.contains("profile") {
-            assert!(printed.contains("cuLaunchKernel"), "{begin}: {printed}");
+        if typed.contains("profile") {
+            assert!(printed.contains("cuLaunchKernel"), "{typed}: {printed}");
         }
     }
     for name in [

@@ -25,6 +25,11 @@ use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
+/// In the words of `ridgepoint`; a bench target's are the same behind its own.
+const USAGE: &str = "\
+ridgepoint profile [OPTIONS] [FILE.ptx] [ENTRY]
+       ridgepoint profile [OPTIONS] -- <PROGRAM>...";
+
 const HELP: &str = "\
 Examples:
   ridgepoint profile saxpy.ptx saxpy --grid 64 --block 256 \\
@@ -33,12 +38,14 @@ Examples:
   ridgepoint profile --workload horner --axis n=2^16 --axis k=10 \\
       --page horner.html
   cargo bench -- profile
+  ridgepoint profile --page power.html -- python power.py
 
 The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted: the \
-shortest that the roofs of the GPU allow. Nothing is measured.";
+shortest that the roofs of the GPU allow. Nothing is measured. A program is run on GPUs, if there are any, and recorded: \
+its calls with their lines, its waits, and what its GPUs did.";
 
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, override_usage = USAGE)]
 pub(super) struct Arguments {
     #[command(flatten)]
     shown: Shown,

@@ -26,7 +26,7 @@ commands! {
     Kernels(kernels::Arguments), it => kernels::run(&it);
     /// Run kernels on the emulator and check every access: races, bounds, divergence and more.
     Check(check::Arguments), it => check::run(&it, program);
-    /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
+    /// Count what a kernel does, line by line, or record any program: its calls, waits and GPU work. With advice.
     Profile(Box<profile::Arguments>), it => profile::run(&it, program);
     /// Compare two files of rows, or measure now and compare with the last run; exit with status 1 if a row is
     /// slower by more than the noise or missing, or if none can be judged.
