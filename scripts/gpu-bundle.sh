@@ -78,6 +78,7 @@ demo bench-demo
 scripts/gpu/slower.sh target/gate-demo
 demo bench-demo-slow
 cp scripts/gpu/*.{sh,py} scripts/checks/*.py scripts/figures/lesson.sh bundle/
+cp -r scripts/gpu/programs bundle/
 cp benches/peers/*.{cu,cuh,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
