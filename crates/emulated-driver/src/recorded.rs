@@ -53,7 +53,8 @@ fn recorder() -> Option<&'static Recorder> {
         unsafe { libc::atexit(end) };
         Some(recorder)
     });
-    RECORDER.as_ref()
+    // A process that was forked off must not wait for locks that its parent's threads held.
+    RECORDER.as_ref().filter(|it| it.is_own())
 }
 
 extern "C" fn end() {

@@ -31,7 +31,7 @@ mod tracer;
 pub use activity::{Activity, Direction, Launch, StreamId, Work};
 pub use counters::Counters;
 pub use error::Error;
-pub use library::{LIBRARY, Version, version};
+pub use library::{LIBRARY, Version, file, version};
 pub use order::Order;
 pub use session::{Collected, Session};
 pub use traced::{Domain, Memory, Span, Traced};

@@ -143,25 +143,44 @@ pub fn version() -> Result<Version, Error> {
     functions().map(|functions| functions.version)
 }
 
+/// The library's file, as it was found.
+///
+/// # Errors
+/// As [`version`].
+pub fn file() -> Result<&'static Path, Error> {
+    opened().map(|it| it.path.as_path())
+}
+
 /// The library's functions.
 pub(crate) fn functions() -> Result<&'static Functions, Error> {
-    opened().map(|(functions, _)| functions)
+    opened().map(|it| &it.functions)
 }
 
 /// The library, for functions that not every version has.
 pub(crate) fn library() -> Result<&'static libloading::Library, Error> {
-    opened().map(|(_, library)| library)
+    opened().map(|it| &it.library)
+}
+
+/// The library, opened.
+struct Opened {
+    path: PathBuf,
+    functions: Functions,
+    library: libloading::Library,
 }
 
 /// It is opened once and never closed: CUPTI's threads run in it.
-fn opened() -> Result<&'static (Functions, libloading::Library), Error> {
-    static OPENED: OnceLock<Result<(Functions, libloading::Library), Error>> = OnceLock::new();
+fn opened() -> Result<&'static Opened, Error> {
+    static OPENED: OnceLock<Result<Opened, Error>> = OnceLock::new();
     let opened = OPENED.get_or_init(|| {
         let named = variable(LIBRARY);
         let (path, library) = open(named.as_deref())?;
         let functions = Functions::find(&library)
             .map_err(|reason| Error::Unusable(format!("{}: {reason}", path.display())))?;
-        Ok((functions, library))
+        Ok(Opened {
+            path,
+            functions,
+            library,
+        })
     });
     opened.as_ref().map_err(Error::clone)
 }

@@ -35,6 +35,10 @@ impl Recorder {
 
     /// A call of a function with such a number begins on this thread.
     pub fn enter(&self, function: u32, correlation: u32) {
+        // Another thread of the parent may have held any lock when this process was forked off.
+        if !self.is_own() {
+            return;
+        }
         match function {
             START => return,
             STOP => return self.end_part(correlation),
@@ -64,6 +68,9 @@ impl Recorder {
 
     /// The call ends, with this answer. Returns when it began, if it was recorded: not where another call made it.
     pub fn leave(&self, function: u32, correlation: u32, status: u32) -> Option<u64> {
+        if !self.is_own() {
+            return None;
+        }
         match function {
             START => {
                 self.begin_part(correlation);

@@ -20,7 +20,7 @@ use std::fs;
 use std::io;
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,7 +49,7 @@ pub struct Recorder {
     /// Nanoseconds that recording has taken in the program's threads.
     cost: AtomicU64,
     /// The process that this was made in: a child of `fork` has its memory, and must not write.
-    process: AtomicU32,
+    process: u32,
 }
 
 /// The folder that the environment names.
@@ -78,7 +78,7 @@ impl Recorder {
             texts: Mutex::default(),
             stacks: Stacks::default(),
             cost: AtomicU64::new(0),
-            process: AtomicU32::new(id),
+            process: id,
         };
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
         recorder.write(&Record::Process(Process {
@@ -95,9 +95,14 @@ impl Recorder {
 
     /// Appends a record. A child of `fork` writes nothing.
     pub fn write(&self, record: &Record) {
-        if self.process.load(Ordering::Relaxed) == std::process::id() {
+        if self.is_own() {
             self.log.write(record);
         }
+    }
+
+    /// Whether this process is the recorder's, and not forked off it.
+    pub fn is_own(&self) -> bool {
+        self.process == std::process::id()
     }
 
     /// The number of a text.

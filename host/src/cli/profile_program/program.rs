@@ -15,8 +15,9 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::{Failure, embedded_library, streams};
 use crate::driver::gpus;
 
-/// The variable that names the library which NVIDIA's driver loads.
+/// The variables that name the libraries which NVIDIA's driver and NVTX load.
 const INJECTION: &str = "CUDA_INJECTION64_PATH";
+const RANGES: &str = "NVTX_INJECTION64_PATH";
 
 /// The program has ended, and has left recordings.
 pub(super) struct Recorded {
@@ -128,6 +129,11 @@ fn inject(program: &mut Command) -> Result<TempDir, Failure> {
     let path = folder.path().join("libridgepoint_injection.so");
     fs::write(&path, embedded_library::injection()).map_err(Failure::failed)?;
     program.env(INJECTION, path);
+    // NVTX's functions do nothing unless a library takes their calls: CUPTI itself, which tells the recorder. Where it is not
+    // found from here, ranges are missing.
+    if let (None, Ok(cupti)) = (std::env::var_os(RANGES), cupti::file()) {
+        program.env(RANGES, cupti);
+    }
     Ok(folder)
 }
 
