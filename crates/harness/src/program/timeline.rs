@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::model::{Activity, Process, Program, StreamId, Work};
 use super::story::Story;
-use crate::trace::{Track, write_events};
+use crate::trace::{Events, Track};
 
 /// Rows of ranges stand below those of calls.
 const RANGES: u32 = 1 << 30;
@@ -18,7 +18,10 @@ const RANGES: u32 = 1 << 30;
 /// # Errors
 /// Errors of `output` ([`io::Error`]) when it is written to.
 pub fn write_timeline(program: &Program, story: &Story, output: impl Write) -> io::Result<()> {
-    let mut events = Vec::new();
+    let source = program.processes.iter().map(|it| it.source.as_str());
+    let sources: BTreeSet<&str> = source.collect();
+    let other = json!({"recorded_by": sources, "is_emulated": program.is_emulated()});
+    let mut events = Events::begin(output, &other)?;
     let mut arrow = 0;
     for (index, process) in program.processes.iter().enumerate() {
         let of = Timeline {
@@ -27,20 +30,18 @@ pub fn write_timeline(program: &Program, story: &Story, output: impl Write) -> i
             host: 2 * index as u32 + 1,
             device: 2 * index as u32 + 2,
         };
-        of.names(&mut events);
-        of.host(&mut events);
-        of.device(&mut events, &mut arrow);
+        of.names(&mut events)?;
+        of.host(&mut events)?;
+        of.device(&mut events, &mut arrow)?;
         for memory in story.memory.iter().filter(|it| it.process == process.id) {
             let name = format!("memory: {}", memory.kind);
             let track = of.on_host(0);
-            let course = memory.course.iter();
-            events.extend(course.map(|&(time, bytes)| track.counts(&name, time / 1e3, bytes)));
+            for &(time, bytes) in &memory.course {
+                events.push(&track.counts(&name, time / 1e3, bytes))?;
+            }
         }
     }
-    let source = program.processes.iter().map(|it| it.source.as_str());
-    let sources: BTreeSet<&str> = source.collect();
-    let other = json!({"recorded_by": sources, "is_emulated": program.is_emulated()});
-    write_events(&events, &other, output)
+    events.end()
 }
 
 struct Timeline<'p> {
@@ -66,14 +67,14 @@ impl Timeline<'_> {
         }
     }
 
-    fn names(&self, events: &mut Vec<Value>) {
+    fn names(&self, events: &mut Events<impl Write>) -> io::Result<()> {
         let process = self.process;
         let command = format!("{} ({})", process.command.join(" "), process.id);
-        events.push(self.on_host(0).of_process_named(&command));
+        events.push(&self.on_host(0).of_process_named(&command))?;
         let threads: BTreeSet<u32> = process.calls.iter().map(|it| it.thread).collect();
         for thread in threads {
             let name = format!("calls of thread {thread}");
-            events.push(self.on_host(thread).named(&name));
+            events.push(&self.on_host(thread).named(&name))?;
         }
         let threads: BTreeSet<u32> = process.ranges.iter().map(|it| it.thread).collect();
         for thread in threads {
@@ -81,7 +82,7 @@ impl Timeline<'_> {
                 0 => "ranges".to_owned(),
                 thread => format!("ranges of thread {thread}"),
             };
-            events.push(self.on_host(RANGES + thread).named(&name));
+            events.push(&self.on_host(RANGES + thread).named(&name))?;
         }
         let devices: Vec<&str> = process.devices.iter().map(|it| it.name.as_str()).collect();
         let of_device = Track {
@@ -94,28 +95,30 @@ impl Timeline<'_> {
             "devices"
         };
         let name = format!("{kind} of {}: {}", process.id, devices.join(", "));
-        events.push(of_device.of_process_named(&name));
+        events.push(&of_device.of_process_named(&name))?;
         for stream in process.streams.ids() {
             let name = format!("stream {} of context {}", stream.stream, stream.context);
-            events.push(self.on_device(stream).named(&name));
+            events.push(&self.on_device(stream).named(&name))?;
         }
+        Ok(())
     }
 
-    fn host(&self, events: &mut Vec<Value>) {
+    fn host(&self, events: &mut Events<impl Write>) -> io::Result<()> {
         for call in &self.process.calls {
             let times = (micro(call.start), micro(call.took()));
             let fields = fields([("where", json!(call.place.to_string()))]);
             let track = self.on_host(call.thread);
-            events.push(track.complete(("call", &call.function), times, fields));
+            events.push(&track.complete(("call", &call.function), times, fields))?;
         }
         for range in &self.process.ranges {
             let times = (micro(range.start), micro(range.end - range.start));
             let track = self.on_host(RANGES + range.thread);
-            events.push(track.complete(("range", &range.name), times, Map::new()));
+            events.push(&track.complete(("range", &range.name), times, Map::new()))?;
         }
+        Ok(())
     }
 
-    fn device(&self, events: &mut Vec<Value>, arrow: &mut u64) {
+    fn device(&self, events: &mut Events<impl Write>, arrow: &mut u64) -> io::Result<()> {
         for activity in &self.process.activities {
             let track = self.on_device(activity.stream);
             let name = activity.work.label().to_string();
@@ -125,16 +128,15 @@ impl Timeline<'_> {
                 Work::Fill { .. } => "fill",
             };
             let times = (micro(activity.start), micro(activity.took()));
-            events.push(track.complete((category, &name), times, self.facts(activity)));
+            events.push(&track.complete((category, &name), times, self.facts(activity)))?;
             if let Some(call) = self.process.caller(activity) {
                 *arrow += 1;
-                events.push(
-                    self.on_host(call.thread)
-                        .flows_from(*arrow, micro(call.start)),
-                );
-                events.push(track.flows_to(*arrow, micro(activity.start)));
+                let from = self.on_host(call.thread);
+                events.push(&from.flows_from(*arrow, micro(call.start)))?;
+                events.push(&track.flows_to(*arrow, micro(activity.start)))?;
             }
         }
+        Ok(())
     }
 
     fn facts(&self, activity: &Activity) -> Map<String, Value> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::Trace;
-use super::events::{Track, write_events};
+use super::events::{Events, Track};
 use crate::driver::trace::Launch;
 
 const HOST: u32 = 1;
@@ -70,7 +70,9 @@ pub fn write_chrome(trace: &Trace, output: impl Write) -> io::Result<()> {
     complete.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     events.extend(complete.into_iter().map(|(_, event)| event));
     let other = json!({"device_times": trace.source.to_string()});
-    write_events(&events, &other, output)
+    let mut written = Events::begin(output, &other)?;
+    events.iter().try_for_each(|event| written.push(event))?;
+    written.end()
 }
 
 /// How a kernel was launched.

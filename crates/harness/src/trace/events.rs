@@ -1,8 +1,7 @@
 //! The events of Chrome's trace format.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// A row of a timeline: a process's number, and a thread's in it.
@@ -12,29 +11,38 @@ pub(crate) struct Track {
     pub(crate) thread: u32,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(rename = "traceEvents")]
-    events: &'a [Value],
-    #[serde(rename = "displayTimeUnit")]
-    unit: &'static str,
-    #[serde(rename = "otherData")]
-    other: &'a Value,
+/// Writes events one by one: a program of a million calls has three million.
+pub(crate) struct Events<W: Write> {
+    output: BufWriter<W>,
+    is_empty: bool,
 }
 
-/// Writes the events, and what else a reader should know.
-pub(crate) fn write_events(
-    events: &[Value],
-    other: &Value,
-    mut output: impl Write,
-) -> io::Result<()> {
-    let document = Document {
-        events,
-        unit: "ns",
-        other,
-    };
-    serde_json::to_writer(&mut output, &document)?;
-    output.flush()
+impl<W: Write> Events<W> {
+    /// Begins with what else a reader should know.
+    pub(crate) fn begin(output: W, other: &Value) -> io::Result<Events<W>> {
+        let mut output = BufWriter::new(output);
+        write!(
+            output,
+            r#"{{"displayTimeUnit":"ns","otherData":{other},"traceEvents":["#
+        )?;
+        Ok(Events {
+            output,
+            is_empty: true,
+        })
+    }
+
+    pub(crate) fn push(&mut self, event: &Value) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_empty) {
+            self.output.write_all(b",")?;
+        }
+        serde_json::to_writer(&mut self.output, event)?;
+        Ok(())
+    }
+
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        self.output.write_all(b"]}")?;
+        self.output.flush()
+    }
 }
 
 impl Track {

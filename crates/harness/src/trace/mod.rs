@@ -16,7 +16,7 @@ use cuda_loader::Call;
 use tracing_subscriber::layer::SubscriberExt;
 
 pub use chrome::write_chrome;
-pub(crate) use events::{Track, write_events};
+pub(crate) use events::{Events, Track};
 pub use profile::profile;
 pub(crate) use profiler::range;
 pub use profiler::{SHOWS_RANGES_TO_PROFILERS, profiler_is_there};
