@@ -96,12 +96,14 @@ mod tests {
     }
 
     /// The commands without an option that the others have, and why. docs/design/command-line.md says the same.
-    const WITHOUT: [(&str, &str, &str); 7] = [
+    const WITHOUT: [(&str, &str, &str); 9] = [
         (
             "chart",
             "format",
             "it draws pictures, whose names end in their format",
         ),
+        ("debug", "format", "it answers commands and has no rows"),
+        ("debug", "quiet", "it says what it is asked"),
         ("new", "format", "it writes files and has no rows"),
         (
             "completions",
