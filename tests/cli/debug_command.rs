@@ -388,7 +388,13 @@ fn an_editor_pauses_a_kernel_that_never_ends_and_goes_away() {
     never_ends(folder.path());
     let mut editor = Editor::start(folder.path());
     editor.launch("./saxpy", &[]);
+    // The launch has begun for certain.
+    let of_kernel = json!({"breakpoints": [{"name": "saxpy"}]});
+    editor.gets("setFunctionBreakpoints", of_kernel);
     editor.gets("configurationDone", json!({}));
+    editor.event("stopped");
+    editor.gets("setFunctionBreakpoints", json!({"breakpoints": []}));
+    editor.gets("continue", json!({"threadId": 1}));
     let running = editor.asks("evaluate", json!({"expression": "1"}));
     assert_eq!(running, Err("the program does not stand".to_owned()));
     thread::sleep(Duration::from_millis(300));
