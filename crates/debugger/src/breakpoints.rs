@@ -27,7 +27,7 @@ struct Active {
     passed: Vec<u64>,
 }
 
-/// What stops a launch at a step.
+/// A companion of a launch that stops it at a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) breakpoints: Vec<u32>,

@@ -44,7 +44,7 @@ pub struct Breakpoint {
     pub ignored: u64,
 }
 
-/// What a breakpoint waits for.
+/// The place of a breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Location {
     /// A line; of a file by the end of its path.
@@ -159,7 +159,7 @@ pub struct Frame {
     pub place: String,
 }
 
-/// What a stopped program is asked.
+/// A request to a stopped program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
     /// The frames of a lane: [`Answer::Frames`].
@@ -178,7 +178,7 @@ pub enum Question {
     Ptx,
 }
 
-/// What a stopped program answers.
+/// An answer of a stopped program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// The innermost first.

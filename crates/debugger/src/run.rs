@@ -43,7 +43,7 @@ struct State<'s> {
     no_way_back: Option<String>,
 }
 
-/// What a run is for.
+/// The purpose of a run.
 enum Plan {
     Forward(Goal),
     Back {

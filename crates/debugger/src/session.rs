@@ -48,7 +48,7 @@ pub(crate) struct Session {
     has_begun: bool,
     /// Those of kernels by their names, with the texts of their modules.
     lines: HashMap<String, (String, Arc<Lines>)>,
-    /// What the front was told of breakpoints, by kernels.
+    /// The breakpoints that the front was told of, by kernels.
     told: HashMap<String, Vec<Resolved>>,
 }
 

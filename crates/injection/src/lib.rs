@@ -21,7 +21,7 @@ use recorder::Recorder;
 
 use crate::sink::Calls;
 
-/// What records this process.
+/// The recorder of this process, and its tracer.
 struct Running {
     calls: &'static Calls,
     tracer: Tracer,

@@ -8,7 +8,7 @@ use recorder::Recorder;
 use crate::convert::convert;
 use crate::events::Events;
 
-/// What this process has asked of its GPUs so far.
+/// The calls and the work of this process so far.
 pub(crate) struct Calls {
     recorder: Recorder,
     events: Events,

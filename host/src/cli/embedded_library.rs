@@ -40,6 +40,6 @@ embedded_library! {
 }
 
 embedded_library! {
-    /// What NVIDIA's driver loads into a program that is recorded.
+    /// The library that NVIDIA's driver loads into a program that is recorded.
     pub(super) fn injection() = "ridgepoint_injection", ridgepoint_injection_start, ridgepoint_injection_end
 }

@@ -21,14 +21,14 @@ pub use recorder::{FOLDER, keep_in, write};
 /// The ending of the files of PTX that names no source, whose lines are its own.
 pub const PTX: &str = ".ptx";
 
-/// What launches have executed, by kernel.
+/// The executed code of launches, by kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// By the kernel's name. One that was loaded and not launched has no launches.
     pub kernels: BTreeMap<String, Kernel>,
 }
 
-/// What launches of a kernel have executed: of its own code and of the functions that it may call.
+/// The executed code of a kernel's launches: its own, and that of the functions that it may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
     /// How many there were.
@@ -37,7 +37,7 @@ pub struct Kernel {
     pub files: BTreeMap<String, File>,
 }
 
-/// What was executed of a file.
+/// The executed parts of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
     /// Kernels and functions, by name.

@@ -28,7 +28,7 @@ const SHARE: u32 = 50;
 
 static RECORDER: OnceLock<Option<Recorder>> = OnceLock::new();
 
-/// What the process keeps, if it is asked for it.
+/// The process's recorder, if it is asked for one.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
     let of_environment = || Recorder::new(Path::new(&env::var_os(FOLDER)?));
     RECORDER.get_or_init(of_environment).as_ref()

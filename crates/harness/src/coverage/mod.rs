@@ -74,7 +74,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What processes have left in a folder.
+    /// The sums of the files that processes have left in a folder.
     ///
     /// # Errors
     /// The folder or a file in it cannot be read, or is no record of coverage: the system's

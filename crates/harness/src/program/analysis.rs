@@ -33,7 +33,7 @@ pub struct ProcessFacts {
     pub id: u32,
     /// Its command line.
     pub command: Vec<String>,
-    /// What recorded it.
+    /// The recorder.
     pub recorded_by: String,
     /// Its devices' names.
     pub devices: Vec<String>,

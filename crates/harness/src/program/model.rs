@@ -40,7 +40,7 @@ pub struct Process {
     pub parent: u32,
     /// Its command line.
     pub command: Vec<String>,
-    /// What recorded it.
+    /// The recorder.
     pub source: String,
     /// Whether its devices were emulated.
     pub is_emulated: bool,
@@ -160,7 +160,7 @@ pub enum Work {
     },
 }
 
-/// What a call waited for, or made a stream wait for.
+/// A wait of the host by a call, or of a stream that a call made wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Synchronization {
     /// What.

@@ -28,7 +28,7 @@ pub(super) struct Reader<'r> {
     records: &'r [Record],
     refused: u64,
     header: &'r Header,
-    /// What is added to the process's clock.
+    /// The distance from the process's clock to the program's.
     offset: i128,
     texts: HashMap<u32, Arc<str>>,
     unknown: Arc<str>,

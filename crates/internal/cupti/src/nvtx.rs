@@ -86,7 +86,7 @@ fn known() -> MutexGuard<'static, Option<Known>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a call of NVTX tells.
+/// Reads a call of NVTX.
 ///
 /// # Safety
 /// `data` is CUPTI's description of a call of this function, which goes on.

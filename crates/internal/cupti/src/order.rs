@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use crate::activity::StreamId;
 use crate::library::Functions;
 
-/// What a call waits for, makes a stream wait for, or puts into a stream. Events are the program's handles.
+/// A wait, or an event put into a stream, by a call. Events are the program's handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The host waits for a context.
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// What a call of such a function orders; `None` where CUPTI does not know the stream.
+    /// Reads the order that a call of such a function makes; `None` where CUPTI does not know the stream.
     ///
     /// # Safety
     /// `arguments` are those of the call, which has succeeded, and `context` is the current one.

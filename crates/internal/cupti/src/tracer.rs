@@ -29,7 +29,7 @@ const KINDS: [u32; 6] = [
 /// buffer.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// What `cuptiActivityFlushAll` hands over: the buffers whose records are complete, or all.
+/// Arguments of `cuptiActivityFlushAll`: hand over the buffers whose records are complete, or all.
 const COMPLETE: u32 = 0;
 const FORCED: u32 = 1;
 
@@ -51,7 +51,7 @@ pub trait Sink: Sync {
 /// A call that begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// What [`Sink::function`] has answered.
+    /// The answer of [`Sink::function`].
     pub number: u32,
     /// By what the call's work is known.
     pub correlation: u32,

@@ -37,7 +37,7 @@ pub const LIMIT: &str = "RIDGEPOINT_RECORDING_LIMIT";
 /// How large a file grows where nothing is said: some ten million records.
 pub const DEFAULT_LIMIT: u64 = 1 << 30;
 
-/// What records a process.
+/// The recorder of a process.
 #[derive(Debug)]
 pub struct Recorder {
     log: Log,

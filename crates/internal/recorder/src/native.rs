@@ -18,7 +18,7 @@ unsafe extern "C-unwind" {
 const GO_ON: c_int = 0;
 const STOP: c_int = 4;
 
-/// What goes from frame to frame.
+/// The state of a walk from frame to frame.
 struct Walk<'a> {
     addresses: &'a mut Vec<u64>,
     deepest: usize,

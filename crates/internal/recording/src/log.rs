@@ -137,7 +137,7 @@ fn reserve(file: &File, from: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// What a process has left.
+/// The records that a process has left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// In the order in which they were written; of the devices that is not the order of their times.

@@ -17,9 +17,9 @@ pub enum Record {
     Device(Device),
     /// A call of the runtime or the driver.
     Call(Call),
-    /// What a GPU did.
+    /// A piece of work of a GPU.
     Activity(Activity),
-    /// What a call waited for, or made a stream wait for.
+    /// A wait of the host by a call, or of a stream that a call made wait.
     Synchronization(Synchronization),
     /// An event put into a stream.
     Event(Event),
@@ -46,7 +46,7 @@ pub struct Process {
     pub time: u64,
     /// The same moment in nanoseconds since 1970.
     pub unix_time: u64,
-    /// What recorded it: `CUPTI 13.0`, or the emulator.
+    /// Its recorder: `CUPTI 13.0`, or the emulator.
     pub source: String,
     /// Whether its GPUs were emulated: then no time of a device is a GPU's.
     pub is_emulated: bool,
@@ -98,7 +98,7 @@ pub struct Module {
     pub start: u64,
     /// To before here.
     pub end: u64,
-    /// What is added to an address of the file to get that in memory.
+    /// The distance from an address in the file to that in memory.
     pub bias: u64,
 }
 
@@ -130,10 +130,10 @@ pub struct Call {
     pub status: u32,
 }
 
-/// What a GPU did.
+/// A piece of work of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
-    /// What it was.
+    /// The work.
     pub work: Work,
     /// The GPU.
     pub device: u32,
@@ -206,7 +206,7 @@ pub enum Memory {
     Unknown,
 }
 
-/// What a call waited for, or made a stream wait for.
+/// A wait of the host by a call, or of a stream that a call made wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synchronization {
     /// For what.
@@ -221,7 +221,7 @@ pub struct Synchronization {
     pub end: u64,
 }
 
-/// What is waited for.
+/// The subject of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Synchronized {
     /// The host, for an event.

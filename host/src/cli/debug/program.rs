@@ -55,7 +55,7 @@ pub(super) struct Program {
     _folder: Folder,
     process: Pid,
     socket: Option<UnixStream>,
-    /// What was said before somebody was there to hear it.
+    /// Messages from before somebody was there to hear them.
     unsent: Vec<Request>,
 }
 

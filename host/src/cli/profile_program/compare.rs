@@ -16,7 +16,7 @@ pub(in crate::cli) struct Programs {
     after: Analysis,
 }
 
-/// What is read of a JSON file of `profile`.
+/// The part of a JSON file of `profile` that is read.
 #[derive(Deserialize)]
 struct Saved {
     program: Analysis,

@@ -15,7 +15,7 @@ pub(super) use compare::Programs;
 use program::Recorded;
 pub(super) use show::Outputs;
 
-/// What is profiled where a program is, and how.
+/// The program that is profiled, and how it is run and recorded.
 #[derive(Args)]
 #[group(skip)]
 #[command(next_help_heading = "Options for a program")]
@@ -58,7 +58,7 @@ enum On {
     Emulator,
 }
 
-/// What is recorded.
+/// The part of a program that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     All,

@@ -25,7 +25,7 @@ pub(super) struct Recorded {
     ended: ExitStatus,
     interrupt: Interrupt,
     folder: PathBuf,
-    /// What goes with this value.
+    /// Removed with this value.
     _temporary: Vec<TempDir>,
 }
 

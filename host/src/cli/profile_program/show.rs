@@ -27,7 +27,7 @@ pub(in crate::cli) struct Outputs<'a> {
     pub(in crate::cli) timeline: &'a Option<PathBuf>,
     /// The rows of both tables.
     pub(in crate::cli) csv: &'a Option<PathBuf>,
-    /// What is printed.
+    /// The options of printed rows.
     pub(in crate::cli) printed: &'a row_format::Arguments,
 }
 

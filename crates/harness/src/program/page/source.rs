@@ -10,7 +10,7 @@ use crate::table::{Times, time_text};
 /// Lines around one that calls that are shown, too.
 const AROUND: u32 = 3;
 
-/// What a line costs.
+/// The costs of a line.
 #[derive(Default)]
 struct Sums {
     calls: u64,

@@ -27,7 +27,7 @@ pub(in crate::program) enum Change {
     Graphs,
 }
 
-/// What work takes on this machine, as the recording shows it.
+/// Times of work on this machine, as the recording shows them.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     /// Bytes per nanosecond of copies of page-locked memory: to the device, and to the host.

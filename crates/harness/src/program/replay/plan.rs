@@ -9,7 +9,7 @@ use super::super::model::{Activity, Process, StreamId, Work as Kind};
 use super::super::wait::{Finder, Target};
 use super::run::run;
 
-/// What is run again.
+/// A program that is run again.
 #[derive(Clone, Debug)]
 pub(in crate::program) struct Plan {
     pub(super) threads: Vec<Thread>,

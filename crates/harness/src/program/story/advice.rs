@@ -24,9 +24,9 @@ const LARGE: u64 = 64 << 10;
 /// A change that would save time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// What costs the time: part of a sentence.
+    /// The cause of the cost: part of a sentence.
     pub finding: String,
-    /// What to do: a sentence.
+    /// The remedy: a sentence.
     pub remedy: String,
     /// The lines.
     pub places: Vec<Place>,
