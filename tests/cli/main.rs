@@ -19,6 +19,7 @@ mod guide_coverage;
 mod guides;
 mod help;
 mod kernels_command;
+mod mutate_command;
 mod new_command;
 #[path = "../support/perfetto.rs"]
 mod perfetto;

@@ -78,6 +78,12 @@ fn as_its_user(package: &Path, arguments: &[&str]) -> Command {
 /// Runs a command of a guide in a folder, word for word, and returns what a terminal would show.
 #[track_caller]
 fn follow(folder: &Path, page: &str, command: &str) -> String {
+    let (output, said) = answer(folder, command);
+    assert!(output.status.success(), "{page}: {command}: {said}");
+    said
+}
+
+fn answer(folder: &Path, command: &str) -> (Output, String) {
     let mut shell = typed(&support::ridgepoint(), folder, command);
     shell.env("CARGO_TARGET_DIR", target());
     let output = shell.env("CARGO_PROFILE_DEV_DEBUG", "none").output();
@@ -87,8 +93,7 @@ fn follow(folder: &Path, page: &str, command: &str) -> String {
         String::from_utf8_lossy(&output.stdout),
         stderr(&output)
     );
-    assert!(output.status.success(), "{page}: {command}: {said}");
-    said
+    (output, said)
 }
 
 /// Whether a build of the package found `ptxas`, which lies in no folder above the package's own.
@@ -179,6 +184,13 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
             "{command}"
         );
     }
+    // Its test compares all elements; that no slice has a negative length is the compiler's own doubt.
+    let (output, said) = answer(
+        &package,
+        &command("mutation-testing.md", "ridgepoint mutate --"),
+    );
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("Mutation score 75.0 % (3 of 4)"), "{said}");
     let lint = [
         "clippy",
         "--workspace",

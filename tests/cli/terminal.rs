@@ -148,7 +148,10 @@ fn lines() -> Vec<String> {
         "doctor",
     ];
     let files = ["run", "profile"].map(|command| format!("{command} {SAXPY}"));
-    lines.map(str::to_owned).into_iter().chain(files).collect()
+    let program = support::ridgepoint();
+    let mutated = format!("mutate {} run {SAXPY}", program.display());
+    let more = files.into_iter().chain([mutated]);
+    lines.map(str::to_owned).into_iter().chain(more).collect()
 }
 
 /// Names of all commands.

@@ -8,6 +8,7 @@
 //! use std::{env, fs, io, process};
 //!
 //! use ridgepoint_driver::coverage::{self, Coverage};
+//! use ridgepoint_driver::mutation;
 //! use ridgepoint_driver::record::{self, Launches, Record};
 //!
 //! // What two processes have left.
@@ -37,6 +38,11 @@
 //! // Under `--coverage` processes leave in a folder of its own what they have executed, too.
 //! if let Some(folder) = env::var_os(coverage::FOLDER) {
 //!     println!("{} kernels were loaded", Coverage::all_in(folder.as_ref())?.kernels.len());
+//! }
+//!
+//! // Under `ridgepoint mutate` they change the PTX of one of their modules.
+//! if let Some(file) = env::var_os(mutation::FILE) {
+//!     println!("changed: {}", mutation::has_been_made(file.as_ref()));
 //! }
 //! # Ok::<(), io::Error>(())
 //! ```

@@ -9,6 +9,7 @@ use ptx::{FunctionKind, Linkage, RelocatedAddress, Relocation, Space, Symbol, Va
 use crate::coverage;
 use crate::declarations::{self, TooLarge};
 use crate::memory::{self, Kind, Label, Memory, Protection, windows};
+use crate::mutation;
 use crate::source;
 
 mod kernel;
@@ -159,7 +160,11 @@ impl Module {
     }
 
     fn load_as(text: &str, memory: &Arc<Memory>, is_stepped: bool) -> Result<Module, LoadError> {
-        let parsed = Parsed::of(text)?;
+        let changed = mutation::changed(text).map_err(LoadError::Refused)?;
+        let parsed = Parsed::of(changed.as_ref().map_or(text, |it| &it.text))?;
+        if let Some(changed) = changed {
+            changed.has_been_read().map_err(LoadError::Refused)?;
+        }
         if parsed.ptx.address_size != 64 {
             let size = parsed.ptx.address_size;
             return Err(LoadError::Refused(format!(

@@ -23,6 +23,8 @@ pub mod kernels;
 pub mod links;
 pub mod measure;
 pub mod model;
+#[doc(hidden)]
+pub mod mutation;
 pub mod prelude;
 pub mod profile;
 #[doc(hidden)]

@@ -51,6 +51,7 @@ mod list;
 mod manual;
 mod measure;
 mod memory;
+mod mutate;
 mod new;
 mod norm;
 mod occupancy;
@@ -136,6 +137,8 @@ commands! {
     Emulate(emulate::Arguments), it => emulate::run(&it);
     /// Run any program that uses CUDA with the emulator, and stop inside of its kernels, step, look and go backwards.
     Debug(debug::Arguments), it => debug::run(&it);
+    /// Change kernels in one place at a time, and list the changes that their tests do not notice.
+    Mutate(mutate::Arguments), it => mutate::run(&it);
     /// Draw the chart of a file of rows: a roofline, or how a study scales with the number of devices.
     Chart(chart::Arguments), it => it.files().check().and_then(|()| chart::run(&it));
     /// Merge files of rows into one.

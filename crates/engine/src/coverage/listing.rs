@@ -3,17 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use ptx::{Body, Operand, Operation, Reg};
+use ptx::Body;
 
 use super::{Branch, BranchId, Coverage, File, PTX};
 use crate::count::{OfBlock, Switches};
-use crate::lower::flow::{self, End, Piece};
+use crate::guards::Guards;
+use crate::lower::flow::{self, End};
 use crate::source::{self, Attributed};
 
 /// A module, as coverage knows it.
 pub(super) struct Subject<'m> {
     pub(super) ptx: &'m ptx::Module,
     pub(super) digest: u64,
+    /// Whether lines are those of the PTX, even where it names its source.
+    pub(super) is_by_ptx: bool,
 }
 
 /// A file and a line of it.
@@ -51,14 +54,14 @@ struct OfBranch {
 }
 
 impl Subject<'_> {
-    /// The name of the module's text as a file, where it names no source.
+    /// The name of the module's text as a file, where lines are those of the PTX.
     pub(super) fn file(&self) -> String {
         format!("{:016x}{PTX}", self.digest)
     }
 
     /// Whether lines of a function are those of its PTX.
-    pub(super) fn is_without_source(body: &Body) -> bool {
-        body.instructions.iter().all(|it| it.location.is_none())
+    pub(super) fn is_by_ptx(&self, body: &Body) -> bool {
+        self.is_by_ptx || body.instructions.iter().all(|it| it.location.is_none())
     }
 
     /// The lines and branches of a function that has a body.
@@ -74,9 +77,8 @@ impl Subject<'_> {
             branches: Vec::new(),
             instructions: body.instructions.len(),
         };
-        let fixed = fixed_guards(body);
         let pieces = flow::pieces(body);
-        let traps = traps(body, &pieces);
+        let guards = Guards::of(body, &pieces);
         let mut copies: BTreeMap<(At, Option<u32>), Vec<u32>> = BTreeMap::new();
         for (number, piece) in pieces.iter().enumerate() {
             for at in piece.issues.clone() {
@@ -92,7 +94,7 @@ impl Subject<'_> {
                     guard,
                     taken,
                     otherwise,
-                } if !fixed.contains(&guard.register) && traps[*taken] == traps[*otherwise] => {
+                } if !guards.is_fixed(*guard) && !guards.is_check(*taken, *otherwise) => {
                     Some((*instruction, None))
                 }
                 End::By {
@@ -158,7 +160,7 @@ impl<'b> Lines<'b> {
     /// The author's lines of an instruction; of a library's code that of what stands before it in its basic block: compilers
     /// do not always tell where it was inlined.
     fn of_instruction(&self, at: usize, block: &Range<usize>) -> Vec<Attributed> {
-        if Subject::is_without_source(self.body) {
+        if self.subject.is_by_ptx(self.body) {
             return vec![Attributed {
                 place: source::Place {
                     file: self.subject.file(),
@@ -193,7 +195,7 @@ impl<'b> Lines<'b> {
 
     /// Where the function begins: the outermost line of its first instruction that has one.
     fn begins(&self, ptx_line: u32) -> Option<At> {
-        if Subject::is_without_source(self.body) {
+        if self.subject.is_by_ptx(self.body) {
             return Some((self.subject.file(), ptx_line));
         }
         let locations = self.body.instructions.iter().filter_map(|it| it.location);
@@ -201,47 +203,6 @@ impl<'b> Lines<'b> {
         let first = outermost.next()?;
         Some((first.place.file.clone(), first.place.line))
     }
-}
-
-/// Which basic blocks lead to a trap, whichever way lanes go from there: the other way of a check that panics.
-fn traps(body: &Body, pieces: &[Piece]) -> Vec<bool> {
-    let mut traps: Vec<bool> = vec![false; pieces.len()];
-    let is_trap = |end: &End| match end {
-        End::By { instruction, .. } => {
-            matches!(body.instructions[*instruction].operation, Operation::Trap)
-        }
-        _ => false,
-    };
-    loop {
-        let leads = |piece: &Piece| {
-            let targets = piece.end.targets();
-            !targets.is_empty() && targets.iter().all(|&it| traps[it])
-        };
-        let next = pieces.iter().map(|it| is_trap(&it.end) || leads(it));
-        let next: Vec<bool> = next.collect();
-        if next == traps {
-            return traps;
-        }
-        traps = next;
-    }
-}
-
-/// Registers that are set to constants alone: Triton guards what it always executes by such ones.
-fn fixed_guards(body: &Body) -> BTreeSet<Reg> {
-    let guards = body.instructions.iter().filter_map(|it| it.guard);
-    let mut fixed: BTreeSet<Reg> = guards.map(|it| it.register).collect();
-    for instruction in &body.instructions {
-        let is_constant = matches!(
-            &instruction.operation,
-            Operation::Mov(it) if matches!(it.a, Operand::Immediate(_))
-        );
-        if !is_constant {
-            for register in instruction.definitions() {
-                fixed.remove(&register);
-            }
-        }
-    }
-    fixed
 }
 
 impl Listing {

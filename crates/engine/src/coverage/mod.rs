@@ -16,7 +16,7 @@ use std::ops::AddAssign;
 use std::path::Path;
 
 pub(crate) use recorder::recorder;
-pub use recorder::{FOLDER, keep_in, write};
+pub use recorder::{FOLDER, LINES, keep_in, write};
 
 /// The ending of the files of PTX that names no source, whose lines are its own.
 pub const PTX: &str = ".ptx";

@@ -15,10 +15,14 @@ use ptx::FunctionKind;
 use super::Coverage;
 use super::listing::{Listing, Subject};
 use crate::count::{Scope, Tally};
+use crate::digest;
 use crate::reach::reached;
 
 /// The environment variable that names the folder for the files of processes.
 pub const FOLDER: &str = "RIDGEPOINT_COVERAGE";
+
+/// The environment variable that, where it is `ptx`, makes all lines those of the PTX, whose text is left beside the file.
+pub const LINES: &str = "RIDGEPOINT_COVERAGE_LINES";
 
 /// How long a file may be behind its process, which may end in any way.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -66,6 +70,8 @@ pub(crate) struct Recorder {
 
 #[derive(Debug)]
 struct Kept {
+    /// Whether all lines are those of the PTX.
+    is_by_ptx: bool,
     modules: Vec<Module>,
     /// The place of each module of the process, by its number: several may have one text.
     places: HashMap<u32, usize>,
@@ -94,6 +100,7 @@ impl Recorder {
             process: process::id(),
             file,
             kept: Mutex::new(Kept {
+                is_by_ptx: env::var_os(LINES).is_some_and(|lines| lines == "ptx"),
                 modules: Vec::new(),
                 places: HashMap::new(),
                 written: Instant::now(),
@@ -151,16 +158,20 @@ impl Kept {
         if let Some(known) = modules.position(|it| Arc::ptr_eq(&it.ptx, ptx)) {
             return known;
         }
-        let digest = digest(text);
+        let digest = digest::of(text);
         let mut modules = self.modules.iter();
         if let Some(known) = modules.position(|it| it.digest == digest) {
             return known;
         }
-        let bodies = ptx.functions.iter().filter_map(|it| it.body.as_ref());
-        if let (Some(folder), true) = (folder, bodies.clone().any(Subject::is_without_source)) {
-            let file = Subject { ptx, digest }.file();
+        let subject = Subject {
+            ptx,
+            digest,
+            is_by_ptx: self.is_by_ptx,
+        };
+        let mut bodies = ptx.functions.iter().filter_map(|it| it.body.as_ref());
+        if let (Some(folder), true) = (folder, bodies.any(|it| subject.is_by_ptx(it))) {
             // Lines are shown without their text where it is missing.
-            let _ = fs::write(folder.join(file), text);
+            let _ = fs::write(folder.join(subject.file()), text);
         }
         self.modules.push(Module {
             ptx: Arc::clone(ptx),
@@ -174,17 +185,18 @@ impl Kept {
     fn coverage(&mut self) -> Coverage {
         let mut coverage = Coverage::default();
         for module in &mut self.modules {
-            module.add_to(&mut coverage);
+            module.add_to(&mut coverage, self.is_by_ptx);
         }
         coverage
     }
 }
 
 impl Module {
-    fn add_to(&mut self, coverage: &mut Coverage) {
+    fn add_to(&mut self, coverage: &mut Coverage, is_by_ptx: bool) {
         let subject = Subject {
             ptx: &self.ptx,
             digest: self.digest,
+            is_by_ptx,
         };
         for (number, kernel) in (0..).zip(&self.ptx.functions) {
             if kernel.kind != FunctionKind::Entry || kernel.body.is_none() {
@@ -202,12 +214,6 @@ impl Module {
             }
         }
     }
-}
-
-/// Tells texts apart, in all processes alike: FNV-1a.
-fn digest(text: &str) -> u64 {
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// A file that no other process has: numbers of processes come again.

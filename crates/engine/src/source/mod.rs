@@ -52,11 +52,15 @@ impl Places {
         self.itself.as_ref().filter(is_other).cloned()
     }
 
+    /// The same as reports name it.
+    pub(crate) fn inlined(&self) -> Option<String> {
+        let line = |it: Place| format!("{}:{}", in_library(&it.file), it.line);
+        self.callee().map(line)
+    }
+
     /// How it came to stand there: what was inlined, and where.
     fn notes(&self) -> impl Iterator<Item = String> {
-        let callee = self
-            .callee()
-            .map(|it| format!("inlined: {}:{}", in_library(&it.file), it.line));
+        let callee = self.inlined().map(|it| format!("inlined: {it}"));
         let outer = self.outer.iter().map(|it| format!("inlined at {it}"));
         callee.into_iter().chain(outer)
     }

@@ -11,6 +11,7 @@ mod divergence;
 mod footprint;
 mod hopper;
 mod launches;
+mod mutation;
 mod nvcc;
 mod own_buffer;
 mod own_memory;

@@ -6,7 +6,7 @@
 
 mod checked;
 mod embedded;
-mod project;
+pub(super) mod project;
 mod workloads;
 
 use std::env;

@@ -19,7 +19,7 @@ pub(super) fn check(
     arguments: &[String],
     how: How<'_>,
 ) -> Result<(), Failure> {
-    expect_project(value_of("--manifest-path", arguments).map(Path::new))?;
+    expect_project(arguments)?;
     let words = words_of_cargo(command, arguments);
     if how.printed.target() != Target::Nothing {
         streams::complain(&format!(
@@ -45,7 +45,8 @@ pub(super) fn check(
 }
 
 /// Fails where there is no project in this folder, or none that the manifest describes.
-fn expect_project(manifest: Option<&Path>) -> Result<(), Failure> {
+pub(in crate::cli) fn expect_project(arguments: &[String]) -> Result<(), Failure> {
+    let manifest = value_of("--manifest-path", arguments).map(Path::new);
     let mut command = MetadataCommand::new();
     command.no_deps();
     if let Some(manifest) = manifest {
@@ -61,7 +62,8 @@ fn expect_project(manifest: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-fn words_of_cargo(command: Option<&str>, arguments: &[String]) -> Vec<String> {
+/// The words behind `cargo`: a command, or its tests without those in documentation.
+pub(in crate::cli) fn words_of_cargo(command: Option<&str>, arguments: &[String]) -> Vec<String> {
     let names_targets = own(arguments)
         .iter()
         .any(|argument| names_targets(argument));
@@ -76,7 +78,7 @@ fn words_of_cargo(command: Option<&str>, arguments: &[String]) -> Vec<String> {
 }
 
 /// Cargo's own arguments: those before another `--`, behind which a program's begin.
-fn own(arguments: &[String]) -> &[String] {
+pub(in crate::cli) fn own(arguments: &[String]) -> &[String] {
     let end = arguments.iter().position(|argument| argument == "--");
     &arguments[..end.unwrap_or(arguments.len())]
 }
@@ -164,7 +166,7 @@ fn without_filter(arguments: &[String]) -> impl Iterator<Item = String> {
 }
 
 /// As a shell reads them.
-pub(super) fn joined(words: &[String]) -> String {
+pub(in crate::cli) fn joined(words: &[String]) -> String {
     let words = words.iter().map(String::as_str);
     // An argument of a process has no byte 0.
     shlex::try_join(words).unwrap_or_default()

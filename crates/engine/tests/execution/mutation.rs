@@ -1,0 +1,289 @@
+//! Mutants of PTX: which there are, what is left out, and which synchronization is proved superfluous.
+
+use std::fs;
+use std::path::Path;
+
+use engine::mutation::{Mutants, Operator};
+
+/// A kernel with this body.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+    .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<4>;
+    .shared .align 16 .b8 tile[128];
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    {body}
+    ret;
+}}
+"
+    )
+}
+
+fn mutants(body: &str) -> Mutants {
+    Mutants::of(&kernel(body)).unwrap_or_else(|error| panic!("{error}: {body}"))
+}
+
+/// An access.
+const STORE: &str = "st.shared.u32 [tile], %r3;";
+
+/// The operators of a body's changes.
+fn operators(body: &str) -> Vec<Operator> {
+    mutants(body).all.iter().map(|it| it.operator).collect()
+}
+
+/// Accesses on both sides of an instruction, which use what it computes, and may come to it again.
+fn between_accesses(instruction: &str) -> String {
+    format!(
+        "setp.ne.u32 %p1, %r1, %r2; setp.eq.u32 %p2, %r1, %r2;
+         LOOP: st.shared.u32 [tile], %r3; {instruction} st.shared.f32 [tile], %f1;
+         cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 16;
+         @%p1 st.shared.u32 [tile], %r3; @%p2 bra LOOP; END:"
+    )
+}
+
+#[test]
+fn each_instruction_has_the_changes_of_its_kind() {
+    use Operator::*;
+    let cases: [(&str, &[(Operator, &str)]); 25] = [
+        ("bar.sync 0;", &[(Synchronization, "")]),
+        ("bar.sync 1, 64;", &[(Synchronization, "")]),
+        ("bar.red.popc.u32 %r3, 0, %p1;", &[]),
+        ("fence.proxy.async;", &[(Synchronization, "")]),
+        ("cp.async.commit_group;", &[(Synchronization, "")]),
+        (
+            "@%p2 mbarrier.try_wait.parity.shared.b64 %p1, [tile], %r1;",
+            &[
+                (Synchronization, "@%p2 setp.eq.u32 %p1, 0, 0;"),
+                (
+                    Guard,
+                    "mbarrier.try_wait.parity.shared.b64 %p1, [tile], %r1;",
+                ),
+            ],
+        ),
+        (
+            "membar.gl;",
+            &[(Synchronization, ""), (Order, "membar.cta;")],
+        ),
+        (
+            "ld.acquire.gpu.global.u32 %r3, [%rd1];",
+            &[
+                (Order, "ld.relaxed.gpu.global.u32 %r3, [%rd1];"),
+                (Order, "ld.acquire.cta.global.u32 %r3, [%rd1];"),
+                (Index, "ld.acquire.gpu.global.u32 %r3, [%rd1+4];"),
+            ],
+        ),
+        (
+            "st.relaxed.sys.global.u32 [%rd1], %r1;",
+            &[
+                (Order, "st.relaxed.cta.global.u32 [%rd1], %r1;"),
+                (Order, "st.global.u32 [%rd1], %r1;"),
+                (Index, "st.relaxed.sys.global.u32 [%rd1+4], %r1;"),
+            ],
+        ),
+        (
+            "atom.acq_rel.gpu.global.add.u32 %r3, [%rd1], %r1;",
+            &[
+                (Order, "atom.relaxed.gpu.global.add.u32 %r3, [%rd1], %r1;"),
+                (Order, "atom.acq_rel.cta.global.add.u32 %r3, [%rd1], %r1;"),
+                (Index, "atom.acq_rel.gpu.global.add.u32 %r3, [%rd1+4], %r1;"),
+            ],
+        ),
+        (
+            "ld.volatile.global.u32 %r3, [%rd1+-8];",
+            &[
+                (Order, "ld.global.u32 %r3, [%rd1+-8];"),
+                (Index, "ld.volatile.global.u32 %r3, [%rd1-4];"),
+            ],
+        ),
+        ("@%p1 bra END;", &[(Guard, ""), (Guard, "bra END;")]),
+        ("@!%p1 bra LOOP;", &[(Guard, "")]),
+        ("@!%p1 mov.u32 %r3, %r1;", &[(Guard, "mov.u32 %r3, %r1;")]),
+        (
+            "setp.lt.u32 %p1, %r1, 9;",
+            &[(Comparison, "setp.le.u32 %p1, %r1, 9;")],
+        ),
+        (
+            "setp.neu.f32 %p1, %f1, %f2;",
+            &[(Comparison, "setp.equ.f32 %p1, %f1, %f2;")],
+        ),
+        ("ld.param.u64 %rd1, [p];", &[]),
+        (
+            "st.shared.v2.f32 [tile+16], {%f1, %f2};",
+            &[(Index, "st.shared.v2.f32 [tile+24], {%f1, %f2};")],
+        ),
+        (
+            "cp.async.cg.shared.global [tile], [%rd1], 16;",
+            &[
+                (Index, "cp.async.cg.shared.global [tile+16], [%rd1], 16;"),
+                (Index, "cp.async.cg.shared.global [tile], [%rd1+16], 16;"),
+            ],
+        ),
+        (
+            "shfl.sync.down.b32 %r3, %r1, 16, 31, -1;",
+            &[(Shuffle, "shfl.sync.down.b32 %r3, %r1, 17, 31, -1;")],
+        ),
+        (
+            "and.b32 %r3, %r1, 31;",
+            &[(Constant, "and.b32 %r3, %r1, 32;")],
+        ),
+        (
+            "mul.f32 %f1, %f2, 0f3F800000;",
+            &[(Constant, "mul.f32 %f1, %f2, 0f40000000;")],
+        ),
+        (
+            "selp.b32 %r3, 1, 0, %p1;",
+            &[
+                (Constant, "selp.b32 %r3, 0, 0, %p1;"),
+                (Constant, "selp.b32 %r3, 1, 1, %p1;"),
+            ],
+        ),
+        (
+            "sub.s32 %r3, %r1, %r2;",
+            &[(Arithmetic, "add.s32 %r3, %r1, %r2;")],
+        ),
+        (
+            "max.f32 %f1, %f1, %f2;",
+            &[(Arithmetic, "min.f32 %f1, %f1, %f2;")],
+        ),
+    ];
+    for (instruction, expected) in cases {
+        let all = mutants(&between_accesses(instruction)).all;
+        let own = all.iter().filter(|it| it.before == instruction);
+        let actual: Vec<(Operator, &str)> = own.map(|it| (it.operator, &*it.after)).collect();
+        assert_eq!(actual, expected, "{instruction}");
+    }
+}
+
+#[test]
+fn what_no_launch_without_a_panic_shows_is_left_out() {
+    let trap =
+        "setp.ge.u32 %p1, %r1, 100; @%p1 bra PANIC; st.shared.u32 [tile], %r1; ret; PANIC: trap;";
+    assert_eq!(operators(trap), [Operator::Index]);
+    assert_eq!(mutants(trap).equivalent, 3);
+
+    let unused = "add.s32 %r3, %r1, 1; mul.lo.s32 %r4, %r3, 7; st.shared.u32 [tile], %r1;";
+    assert_eq!(operators(unused), [Operator::Index]);
+    assert_eq!(mutants(unused).equivalent, 2);
+
+    let fixed = "mov.pred %p1, -1; @%p1 st.shared.u32 [tile], %r1;";
+    assert!(!operators(fixed).contains(&Operator::Guard));
+}
+
+/// The instructions of a body that are superfluous.
+fn superfluous(body: &str) -> Vec<String> {
+    let all = mutants(body).superfluous.into_iter();
+    all.map(|it| it.text).collect()
+}
+
+#[test]
+fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
+    let one = |text: &str| vec![text.to_owned()];
+    for (body, expected) in [
+        // At the end, at the beginning, and behind another.
+        (format!("{STORE} bar.sync 0;"), one("bar.sync 0;")),
+        (format!("bar.sync 0; {STORE}"), one("bar.sync 0;")),
+        (
+            format!("{STORE} bar.sync 0; add.s32 %r2, %r1, 1; bar.sync 0; {STORE}"),
+            vec!["bar.sync 0;".to_owned(); 2],
+        ),
+        (format!("{STORE} bar.sync 0; {STORE}"), vec![]),
+        // On one of two ways it is needed.
+        (format!("{STORE} bar.sync 0; @%p1 bra END; {STORE} END:"), vec![]),
+        // Around the loop it comes back to accesses.
+        (format!("LOOP: {STORE} bar.sync 0; @%p1 bra LOOP;"), vec![]),
+        (format!("{STORE} LOOP: bar.sync 0; @%p1 bra LOOP;"), one("bar.sync 0;")),
+        // Another barrier orders other threads, and so does one of a part of the lanes.
+        (format!("{STORE} bar.sync 0; bar.sync 1, 64; {STORE}"), vec![]),
+        (format!("{STORE} bar.sync 0; @%p1 bar.sync 0; {STORE}"), vec![]),
+        (format!("{STORE} bar.warp.sync -1; bar.sync 0; {STORE}"), one("bar.warp.sync -1;")),
+        (format!("{STORE} bar.warp.sync 15; bar.sync 0; {STORE}"), vec![]),
+        // What is loaded of parameters and local memory no other thread writes; the clock shows when a barrier ended.
+        (format!("{STORE} bar.sync 0; ld.param.u64 %rd2, [p];"), one("bar.sync 0;")),
+        (format!("{STORE} bar.sync 0; mov.u32 %r2, %clock;"), vec![]),
+        (format!("{STORE} membar.gl;"), one("membar.gl;")),
+        (format!("{STORE} membar.gl; {STORE}"), vec![]),
+        (format!("{STORE} fence.proxy.async;"), one("fence.proxy.async;")),
+        (
+            format!(
+                "{STORE} fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 16;"
+            ),
+            vec![],
+        ),
+        (
+            "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.wait_all; cp.async.wait_group 0;".to_owned(),
+            one("cp.async.wait_group 0;"),
+        ),
+        (
+            "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 1; \
+             cp.async.wait_group 0;"
+                .to_owned(),
+            vec![],
+        ),
+    ] {
+        assert_eq!(superfluous(&body), expected, "{body}");
+    }
+    // A function does not know what is around its call.
+    let function = kernel("").replace(
+        ".visible .entry",
+        ".func f() { .shared .b32 s; .reg .b32 %r; st.shared.b32 [s], %r; bar.sync 0; ret; } .visible .entry",
+    );
+    assert!(
+        Mutants::of(&function)
+            .expect("it is PTX")
+            .superfluous
+            .is_empty()
+    );
+}
+
+#[test]
+fn every_change_of_compilers_texts_is_ptx_again() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests/corpus");
+    let mut count = 0;
+    for entry in fs::read_dir(corpus).expect("the corpus") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_none_or(|it| it != "ptx") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("text");
+        let mutants = Mutants::of(&text).expect("it is PTX");
+        // A text with thousands of instructions is read again for some of its changes.
+        for mutant in mutants.all.iter().step_by(1 + mutants.all.len() / 100) {
+            let changed = mutant.change.make(&text).expect("it is of this text");
+            let read = ptx::parse(&changed);
+            assert!(
+                read.is_ok(),
+                "{path:?}: {mutant:?}: {}",
+                read.expect_err("wrong")
+            );
+            assert_ne!(changed, text, "{mutant:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 500, "{count}");
+}
+
+#[test]
+fn copies_of_a_line_are_one_mutant_and_lines_are_those_of_findings() {
+    let line = ".loc 1 7 3; ";
+    let body = format!(
+        ".file 1 \"/home/me/k.cu\" \n {0} add.s32 %r3, %r1, 5; {0} st.shared.u32 [tile], %r3; {0} add.s32 %r4, %r1, 9; \
+         {0} st.shared.u32 [tile+4], %r4;",
+        line.replace(';', "\n")
+    );
+    let mutants = mutants(&body);
+    let of = |operator| mutants.all.iter().find(|it| it.operator == operator);
+    let constant = of(Operator::Constant).expect("a constant");
+    assert_eq!(
+        (constant.copies, constant.after.as_str()),
+        (2, "add.s32 %r3, %r1, 6;")
+    );
+    assert_eq!(
+        (constant.place.line, constant.place.file.as_deref()),
+        (7, Some("/home/me/k.cu"))
+    );
+    assert_eq!(of(Operator::Index).expect("an index").copies, 2);
+}

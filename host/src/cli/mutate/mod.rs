@@ -1,0 +1,227 @@
+//! `ridgepoint mutate`: kernels changed in one place at a time, and whether their tests notice.
+
+mod baseline;
+mod process;
+mod suite;
+mod trials;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::interrupt::Interrupt;
+use super::option_values::{real, whole};
+use super::{Failure, row_format};
+use crate::mutation::{Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns};
+use crate::report::counted;
+use baseline::Baseline;
+use suite::Suite;
+use trials::Candidate;
+
+const HELP: &str = "\
+Whose tests:
+  ridgepoint mutate --
+      this folder's project: those that `cargo test --tests` runs
+  ridgepoint mutate -- -p demo --test scale
+      the same with arguments of cargo
+  ridgepoint mutate python matmul.py
+      any program, with the emulator in place of NVIDIA's driver; a status other than 0 is a test that has failed
+
+Each change drops a barrier, a fence, a wait or a guard, weakens an order, swaps < and <=, shifts an index or a lane, or \
+changes a constant, in the PTX alone. Tests that execute it are run on the emulator with all checks. One that fails has killed the \
+mutant; survivors are listed by line. Synchronization that no launch can need is named as superfluous.";
+
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(super) struct Arguments {
+    /// Stop after this many seconds; the same command goes on from there
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>(1..=10_000_000))]
+    stop_after: Option<u64>,
+
+    /// Changes to make, a list: synchronization, order, guard, comparison, index, shuffle, constant, arithmetic [default: all]
+    #[arg(long, value_name = "CHANGES", value_delimiter = ',', value_parser = operator)]
+    changes: Vec<Operator>,
+
+    /// Kernels and functions to change, a list of names or parts of them [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    functions: Vec<String>,
+
+    /// Also change guards, comparisons, constants and arithmetic of library code that was inlined
+    #[arg(long)]
+    libraries: bool,
+
+    /// Seeds that changes of synchronization and orders are tried under, besides in order
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
+    seeds: u64,
+
+    /// Exit with status 1 if a smaller share of the mutants was killed than this percentage
+    #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = percentage())]
+    fail_under: f64,
+
+    /// File with the answers so far, which are not asked for again
+    #[arg(long, value_name = "FILE", default_value = "ridgepoint-mutants.jsonl")]
+    journal: PathBuf,
+
+    #[command(flatten)]
+    printed: row_format::Arguments,
+
+    /// A program and its arguments; after `--`, arguments of `cargo test`
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true)]
+    program: Vec<String>,
+}
+
+fn operator(text: &str) -> Result<Operator, String> {
+    let mut all = Operator::ALL.iter();
+    let known = all.find(|it| it.name() == text).copied();
+    known.ok_or_else(|| {
+        let names: Vec<&str> = Operator::ALL.iter().map(|it| it.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}
+
+fn percentage() -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+    let expected = "a percentage from 0 to 100, such as 80";
+    real(expected, |it| (0.0..=100.0).contains(&it))
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let interrupt = Interrupt::watch();
+    let console = arguments.printed.console(0);
+    let suite = Suite::of(&arguments.program)?;
+    let journal = Journal::open(&arguments.journal, suite.digest(arguments.seeds));
+    let mut journal = journal.map_err(Failure::failed)?;
+
+    let baseline = Baseline::run(&suite, arguments.seeds, &interrupt, &console)?;
+    let tests = counted(baseline.reaching() as u64, "test");
+    let listed = arguments.list(&baseline)?;
+    let mutants = counted(listed.candidates.len() as u64, "mutant");
+    console.say(&format!("Trying {mutants} on {tests}."));
+
+    let mut report = Report::new(listed.superfluous, listed.equivalent);
+    listed
+        .unreached
+        .into_iter()
+        .for_each(|it| report.add_unreached(it));
+    let until = arguments
+        .stop_after
+        .map(|it| begun + Duration::from_secs(it));
+    let trials = trials::Trials {
+        suite: &suite,
+        baseline: &baseline,
+        seeds: arguments.seeds,
+        until,
+        interrupt: &interrupt,
+        console: &console,
+    };
+    trials.run(listed.candidates, &mut journal, &mut report)?;
+
+    let rows = report.rows();
+    arguments
+        .printed
+        .show(&rows, &console, |width| report.text(width))?;
+    interrupt.check()?;
+    arguments.verdict(&report)
+}
+
+/// The mutants of all modules that tests have loaded.
+#[derive(Default)]
+struct Listed {
+    candidates: Vec<Candidate>,
+    unreached: Vec<Mutant>,
+    superfluous: Vec<Superfluous>,
+    equivalent: usize,
+}
+
+impl Arguments {
+    fn list(&self, baseline: &Baseline) -> Result<Listed, Failure> {
+        let mut listed = Listed::default();
+        // One function may be in several modules, each with tests of its own.
+        let mut alike: BTreeMap<u64, Vec<Mutant>> = BTreeMap::new();
+        let mut firsts = Vec::new();
+        let mut named = Vec::new();
+        for text in baseline.modules() {
+            let mutants = Mutants::of(text).map_err(Failure::failed)?;
+            listed.equivalent += mutants.equivalent;
+            for it in mutants.superfluous {
+                let place = (it.place.function.clone(), it.place.line, it.text.clone());
+                let is_wanted = self.changes(Operator::Synchronization, &it.place);
+                if is_wanted && baseline.is_launched(&it.place) && !named.contains(&place) {
+                    named.push(place);
+                    listed.superfluous.push(it);
+                }
+            }
+            for it in mutants.all {
+                if self.changes(it.operator, &it.place) && baseline.is_launched(&it.place) {
+                    let known = alike.entry(it.key).or_default();
+                    if known.is_empty() {
+                        firsts.push(it.clone());
+                    }
+                    known.push(it);
+                }
+            }
+        }
+        for first in in_turns(firsts) {
+            let all = alike.remove(&first.key).unwrap_or_default();
+            match all.iter().any(|it| baseline.reaches(&it.place)) {
+                true => listed.candidates.push(Candidate { all }),
+                false => listed.unreached.push(first),
+            }
+        }
+        if listed.candidates.is_empty() && listed.unreached.is_empty() {
+            return Err(Failure::Failed(
+                "nothing to change: no kernel that tests launch has a change of these".to_owned(),
+            ));
+        }
+        Ok(listed)
+    }
+
+    /// Whether such a change of a place is asked for.
+    fn changes(&self, operator: Operator, place: &Place) -> bool {
+        let is_named = |name: &String| place.function.contains(name);
+        (self.changes.is_empty() || self.changes.contains(&operator))
+            && (self.functions.is_empty() || self.functions.iter().any(is_named))
+            && (self.libraries || place.inlined.is_none() || operator.is_of_memory())
+    }
+
+    fn verdict(&self, report: &Report) -> Result<(), Failure> {
+        let score = report.score();
+        if report.untried() > 0 {
+            let left = counted(report.untried() as u64, "mutant");
+            let journal = self.journal.display();
+            return match score.all {
+                0 => Err(Failure::Failed(format!(
+                    "no mutant was tried in the time; {left} are left"
+                ))),
+                _ if score.percent() < self.fail_under => Err(self.below(report)),
+                _ => {
+                    super::streams::complain(&format!(
+                        "{left} not tried: the same command goes on with {journal}"
+                    ));
+                    Ok(())
+                }
+            };
+        }
+        if score.all == 0 {
+            return Err(Failure::Failed(
+                "no mutant was tried: tests execute none of what can be changed".to_owned(),
+            ));
+        }
+        match score.percent() < self.fail_under {
+            true => Err(self.below(report)),
+            false => Ok(()),
+        }
+    }
+
+    fn below(&self, report: &Report) -> Failure {
+        let score = report.score();
+        let survivors = counted(report.survivors() as u64, "mutant");
+        Failure::Found(format!(
+            "{survivors} survived: {} % were killed, and --fail-under asks for {} %",
+            score.text(),
+            self.fail_under
+        ))
+    }
+}

@@ -1,0 +1,159 @@
+//! `ridgepoint mutate` of a program: what its test notices, what is kept of it, and what it refuses.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::emulate_command::{folder, run};
+use crate::guides::{blocks, command, missing};
+
+/// The answers that are kept in a folder.
+fn journal(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("ridgepoint-mutants.jsonl")).expect("it is kept");
+    let parsed = |line| serde_json::from_str(line).expect("JSON");
+    text.lines().map(parsed).collect()
+}
+
+#[test]
+fn survivors_are_listed_by_line_and_are_not_asked_for_again() {
+    let folder = folder();
+    let kernel = &blocks("any-cuda-program.md", "cuda")[0];
+    fs::write(folder.path().join("saxpy.cu"), kernel).expect("writable");
+    let line = command("mutation-testing.md", "ridgepoint mutate ./saxpy");
+    let (output, errors) = run(folder.path(), &line);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &errors;
+    let samples = blocks("mutation-testing.md", "text");
+    assert_eq!(missing(&samples[0], &said), None, "{said}");
+    let first = journal(folder.path());
+    assert_eq!(first.len(), 7);
+
+    let (output, errors) = run(folder.path(), &line);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert_eq!(journal(folder.path()), first);
+    // Another launch is another test: the survivors are tried again, and no others.
+    let (output, errors) = run(
+        folder.path(),
+        "ridgepoint mutate --fail-under 50 ./saxpy 1000",
+    );
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert_eq!(journal(folder.path()).len(), 7 + 3);
+}
+
+#[test]
+fn rows_tell_what_was_changed_where_and_what_has_noticed() {
+    let folder = folder();
+    let line = "ridgepoint mutate --format json --changes index,guard --functions axp ./saxpy";
+    let (output, errors) = run(folder.path(), line);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let rows: Vec<BTreeMap<String, Value>> = serde_json::from_slice(&output.stdout).expect("rows");
+    let told = |row: &BTreeMap<String, Value>, of: &str| row[of].as_str().map(str::to_owned);
+    let mut outcomes = BTreeMap::new();
+    for row in &rows {
+        let key = (told(row, "operator"), told(row, "outcome"));
+        *outcomes.entry(key).or_insert(0) += 1;
+        assert_eq!(told(row, "function").as_deref(), Some("saxpy"));
+        assert!(
+            told(row, "file").is_some_and(|it| it.ends_with("saxpy.cu")),
+            "{row:?}"
+        );
+        let is_killed = told(row, "outcome").as_deref() == Some("killed");
+        assert_eq!(
+            told(row, "test").as_deref() == Some("./saxpy"),
+            is_killed,
+            "{row:?}"
+        );
+    }
+    let some = |text: &str| Some(text.to_owned());
+    let expected = [
+        ((some("guard"), some("survived")), 2),
+        ((some("index"), some("killed")), 2),
+    ];
+    assert_eq!(outcomes, expected.into());
+}
+
+/// A kernel with a barrier that is needed, one that orders nothing here, and one that no launch can need.
+const BARRIERS: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)
+{
+	.reg .b32 %r<5>;
+	.reg .b64 %rd<4>;
+	.shared .align 4 .b8 tile[1024];
+	ld.param.u64 %rd1, [y];
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 2;
+	mov.u32 %r3, tile;
+	add.s32 %r2, %r2, %r3;
+	st.shared.u32 [%r2], %r1;
+	bar.sync 0;
+	ld.shared.u32 %r4, [tile];
+	bar.sync 0;
+	st.global.u32 [%rd1], %r4;
+	bar.sync 0;
+	ret;
+}
+";
+
+#[test]
+fn barriers_are_needed_untested_or_superfluous() {
+    let folder = folder();
+    let one = BARRIERS.replace(
+        "st.global",
+        "setp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra END;\n\tst.global",
+    );
+    let one = one.replace("\tbar.sync 0;\n\tret;", "END:\n\tbar.sync 0;\n\tret;");
+    let one = one.replace(".reg .b32", ".reg .pred %p<2>;\n\t.reg .b32");
+    fs::write(folder.path().join("saxpy.ptx"), one).expect("writable");
+    let line = "ridgepoint mutate --changes synchronization --fail-under 50 ./saxpy 256";
+    let (output, errors) = run(folder.path(), line);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}{errors}");
+    assert!(
+        said.contains("Mutation score 50.0 % (1 of 2): 1 by the check for race."),
+        "{said}"
+    );
+    assert!(said.contains("Superfluous, each for itself"), "{said}");
+    assert!(
+        said.contains("bar.sync 0; no memory is accessed between it and the next one, or the end"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_with_the_reason() {
+    let folder = folder();
+    for (line, status, reason) in [
+        ("ridgepoint mutate true", 3, "no test has launched a kernel"),
+        ("ridgepoint mutate ./absent", 3, "cannot run ./absent"),
+        (
+            "ridgepoint mutate ./saxpy 1280",
+            1,
+            "without a change ./saxpy 1280 fails, by the check for out of bounds",
+        ),
+        (
+            "ridgepoint mutate --functions other ./saxpy",
+            3,
+            "nothing to change",
+        ),
+        (
+            "ridgepoint mutate --changes indices ./saxpy",
+            2,
+            "expected one of synchronization, order",
+        ),
+        ("ridgepoint mutate --", 2, "no project to check"),
+        (
+            "ridgepoint mutate --journal saxpy.c ./saxpy",
+            3,
+            "saxpy.c, line 1: expected the answer",
+        ),
+    ] {
+        let (output, errors) = run(folder.path(), line);
+        assert_eq!(output.status.code(), Some(status), "{line}: {errors}");
+        assert!(errors.contains(reason), "{line}: {errors}");
+    }
+}
