@@ -116,7 +116,7 @@ pub(crate) mod calls {
         fn cuTensorMapReplaceAddress(map: Out<[u8; BYTES]>, address: u64) {
             if address == 0 || !address.is_multiple_of(16) { return Err(Status::INVALID_VALUE) }
             let mut bytes = map.get()?;
-            bytes[8..16].copy_from_slice(&address.to_le_bytes());
+            bytes[..8].copy_from_slice(&address.to_le_bytes());
             map.put(bytes)
         }
     }

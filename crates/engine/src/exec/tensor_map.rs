@@ -2,8 +2,8 @@
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 8 | ASCII `RPTENSOR` |
-//! | 8 | 8 | address of element 0 |
+//! | 0 | 8 | address of element 0 |
+//! | 8 | 8 | ASCII `RPTENSOR` |
 //! | 16 | 4 x 8 | stride in bytes of dimensions 1 to 4; 0 beyond the rank |
 //! | 48 | 5 x 4 | size of dimensions 0 to 4, less one |
 //! | 68 | 5 x 2 | box: elements of a dimension, 1 to 256 |
@@ -13,6 +13,9 @@
 //! | 85 | 1 | `CUtensorMapSwizzle`: 0 none, 1, 2, 3: 32, 64, 128 bytes |
 //! | 86 | 1 | outside of the tensor: 0 zeros, 1 NaN |
 //! | 87 | 41 | zero |
+//!
+//! CUTLASS and Triton clear bit 21 of the second word of small tensors' maps, which drivers up to 13.1 set wrongly: in this layout
+//! it is clear, and no part of an address.
 
 use ptx::Type;
 
@@ -52,8 +55,8 @@ impl Described<'_> {
     pub fn encode(&self) -> [u8; BYTES] {
         let mut raw = [0u8; BYTES];
         let mut put = |at: usize, value: &[u8]| raw[at..at + value.len()].copy_from_slice(value);
-        put(0, MARK);
-        put(8, &self.address.to_le_bytes());
+        put(0, &self.address.to_le_bytes());
+        put(8, MARK);
         for (index, stride) in self.strides.iter().take(RANK - 1).enumerate() {
             put(16 + 8 * index, &stride.to_le_bytes());
         }
@@ -117,7 +120,7 @@ impl TensorMap {
             let all = bytes[at..at + count].iter().rev();
             all.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
         };
-        if &bytes[..8] != MARK {
+        if &bytes[8..16] != MARK {
             return Err("no tensor map of the emulator's driver is at its address".to_owned());
         }
         let rank = number(83, 1) as usize;
@@ -158,7 +161,7 @@ impl TensorMap {
             std::array::from_fn(|it| if it < rank { of(it) } else { 1 })
         };
         Ok(TensorMap {
-            start: number(8, 8),
+            start: number(0, 8),
             strides: each(&|it| match it {
                 0 => u64::from(ty.bytes()),
                 _ => number(16 + 8 * (it - 1), 8),

@@ -71,6 +71,8 @@ pub struct Superfluous {
     pub text: String,
     /// Why it is so.
     pub why: &'static str,
+    /// Tells it from others, as long as its function is the same.
+    pub key: u64,
 }
 
 impl Mutants {
@@ -124,6 +126,7 @@ impl Reader<'_> {
                     place: self.place(at),
                     text: one_line(site.text),
                     why,
+                    key: self.key(instruction, ""),
                 });
                 continue;
             }

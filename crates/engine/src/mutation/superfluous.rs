@@ -55,12 +55,15 @@ impl<'b> Flow<'b> {
                 self.orders_nothing(at, |it| is_barrier(it) || is_warp_barrier(it))
             }
             O::Fence(Fence::Thread { .. }) => self.orders_nothing(at, |_| false),
-            O::Fence(Fence::Proxy(_)) if self.is_clear(at, &self.next, begins_copy, |_| false) => {
-                Some("nothing behind it uses the asynchronous proxy")
+            O::Fence(Fence::Proxy(_)) => {
+                let uses = |at: usize| begins_copy(&self.body.instructions[at]);
+                self.is_clear(at, &self.next, uses, |_| false, AtEnd::Clear)
+                    .then_some("nothing behind it uses the asynchronous proxy")
             }
             O::WgmmaFence => {
                 let is_fence = |it: &Instruction| matches!(it.operation, O::WgmmaFence);
-                self.is_clear(at, &self.next, multiplies, is_fence)
+                let uses = |at: usize| multiplies(&self.body.instructions[at]);
+                self.is_clear(at, &self.next, uses, is_fence, AtEnd::Clear)
                     .then_some("no wgmma is behind it")
             }
             O::CpAsyncWaitAll => self.waits_for_nothing(at, copies, |it| waits(it, 0)),
@@ -82,45 +85,84 @@ impl<'b> Flow<'b> {
         }
     }
 
-    /// Whether accesses on one side of a barrier or a fence are ordered without it: there are none before the next
-    /// instruction that does the same, or the end.
+    /// Whether accesses on both sides of a barrier or a fence are ordered without it, as far as it closes: on one side there are none,
+    /// or on both sides there are reads alone.
     fn orders_nothing(
         &self,
         at: usize,
         closes: impl Fn(&Instruction) -> bool,
     ) -> Option<&'static str> {
-        if self.is_clear(at, &self.next, accesses, &closes) {
+        let accesses = |at: usize| accesses(&self.body.instructions[at]);
+        let writes = |at: usize| self.writes(at);
+        if self.is_clear(at, &self.next, accesses, &closes, AtEnd::Clear) {
             Some("no memory is accessed between it and the next one, or the end")
-        } else if self.is_clear(at, &self.previous, accesses, &closes) {
+        } else if self.is_clear(at, &self.previous, accesses, &closes, AtEnd::Clear) {
             Some("no memory is accessed between the one before it, or the beginning, and it")
+        } else if self.is_clear(at, &self.previous, writes, &closes, AtEnd::Clear)
+            && self.is_clear(at, &self.next, writes, &closes, AtEnd::Clear)
+        {
+            Some("memory is only read between the one before it and the next one")
         } else {
             None
         }
     }
 
+    /// Whether a wait has nothing to wait for, or the next one waits for the same before it shows.
     fn waits_for_nothing(
         &self,
         at: usize,
         begins: impl Fn(&Instruction) -> bool,
         closes: impl Fn(&Instruction) -> bool,
     ) -> Option<&'static str> {
-        self.is_clear(at, &self.previous, |it| begins(it) || calls(it), closes)
-            .then_some("nothing is begun between the wait before it, or the beginning, and it")
+        let begins = |at: usize| {
+            let instruction = &self.body.instructions[at];
+            begins(instruction) || calls(instruction)
+        };
+        let shows = |at: usize| {
+            let instruction = &self.body.instructions[at];
+            begins(at) || accesses(instruction) || is_barrier(instruction) || commits(instruction)
+        };
+        if self.is_clear(at, &self.previous, begins, &closes, AtEnd::Clear) {
+            Some("nothing is begun between the wait before it, or the beginning, and it")
+        } else if self.is_clear(at, &self.next, shows, &closes, AtEnd::Concerns) {
+            Some("the next wait is for the same, before anything is accessed")
+        } else {
+            None
+        }
     }
 
-    /// Whether no way from an instruction meets one that `concerns`, before one that `closes` it or the end of the kernel.
+    /// Whether memory may change at an instruction, for this thread or for others: where it writes, and where a wait for copies
+    /// ends.
+    fn writes(&self, at: usize) -> bool {
+        let instruction = &self.body.instructions[at];
+        let is_load = instruction.operation.facts().class == ptx::Class::Load;
+        let ends_copies = matches!(
+            instruction.operation,
+            Operation::CpAsyncWaitAll
+                | Operation::CpAsyncWaitGroup(_)
+                | Operation::CpAsyncBulkWaitGroup(_)
+                | Operation::WgmmaWaitGroup(_)
+        );
+        match ends_copies {
+            true => self.superfluous(at).is_none(),
+            false => accesses(instruction) && !is_load,
+        }
+    }
+
+    /// Whether no way from an instruction meets one that `concerns` before one that `closes` it.
     fn is_clear(
         &self,
         at: usize,
         ways: &[Vec<usize>],
-        concerns: impl Fn(&Instruction) -> bool,
+        concerns: impl Fn(usize) -> bool,
         closes: impl Fn(&Instruction) -> bool,
+        end: AtEnd,
     ) -> bool {
         let mut is_seen = vec![false; self.body.instructions.len()];
         let mut open = ways[at].clone();
         while let Some(at) = open.pop() {
             if at == OUTSIDE {
-                if !self.is_kernel {
+                if !self.is_kernel || end == AtEnd::Concerns {
                     return false;
                 }
                 continue;
@@ -128,10 +170,10 @@ impl<'b> Flow<'b> {
             if std::mem::replace(&mut is_seen[at], true) {
                 continue;
             }
-            let instruction = &self.body.instructions[at];
-            if concerns(instruction) {
+            if concerns(at) {
                 return false;
             }
+            let instruction = &self.body.instructions[at];
             // One under a guard does not close the way of the other lanes.
             if instruction.guard.is_some() || !closes(instruction) {
                 open.extend(&ways[at]);
@@ -139,6 +181,15 @@ impl<'b> Flow<'b> {
         }
         true
     }
+}
+
+/// What it means that a way leads to the beginning or the end of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AtEnd {
+    /// Nothing is there.
+    Clear,
+    /// What was to be met is not there.
+    Concerns,
 }
 
 fn following(body: &Body, at: usize, instruction: &Instruction) -> Vec<usize> {
@@ -216,6 +267,15 @@ fn calls(instruction: &Instruction) -> bool {
     matches!(
         instruction.operation,
         Operation::Call(_) | Operation::Other(_)
+    )
+}
+
+fn commits(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.operation,
+        Operation::CpAsyncCommitGroup
+            | Operation::CpAsyncBulkCommitGroup
+            | Operation::WgmmaCommitGroup
     )
 }
 

@@ -14,8 +14,8 @@ struct Map {
 impl Map {
     fn bytes(&self) -> [u8; 128] {
         let mut bytes = [0; 128];
-        bytes[..8].copy_from_slice(b"RPTENSOR");
-        bytes[8..16].copy_from_slice(&self.start.to_le_bytes());
+        bytes[8..16].copy_from_slice(b"RPTENSOR");
+        bytes[..8].copy_from_slice(&self.start.to_le_bytes());
         for dimension in 0..usize::from(self.rank) {
             if dimension > 0 {
                 bytes[8 + 8 * dimension..][..8].copy_from_slice(&(1u64 << 62).to_le_bytes());

@@ -27,7 +27,9 @@ fn mutants(body: &str) -> Mutants {
     Mutants::of(&kernel(body)).unwrap_or_else(|error| panic!("{error}: {body}"))
 }
 
-/// An access.
+/// Accesses.
+const LOAD: &str = "ld.shared.u32 %r3, [tile];";
+const COPY: &str = "cp.async.ca.shared.global [tile], [%rd1], 4;";
 const STORE: &str = "st.shared.u32 [tile], %r3;";
 
 /// The operators of a body's changes.
@@ -192,21 +194,56 @@ fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
         ),
         (format!("{STORE} bar.sync 0; {STORE}"), vec![]),
         // On one of two ways it is needed.
-        (format!("{STORE} bar.sync 0; @%p1 bra END; {STORE} END:"), vec![]),
+        (
+            format!("{STORE} bar.sync 0; @%p1 bra END; {STORE} END:"),
+            vec![],
+        ),
         // Around the loop it comes back to accesses.
         (format!("LOOP: {STORE} bar.sync 0; @%p1 bra LOOP;"), vec![]),
-        (format!("{STORE} LOOP: bar.sync 0; @%p1 bra LOOP;"), one("bar.sync 0;")),
+        (
+            format!("{STORE} LOOP: bar.sync 0; @%p1 bra LOOP;"),
+            one("bar.sync 0;"),
+        ),
+        // Reads on both sides; but what a wait ends was written.
+        (
+            format!("{STORE} bar.sync 0; {LOAD} bar.sync 0; {LOAD} bar.sync 0; {STORE}"),
+            one("bar.sync 0;"),
+        ),
+        (
+            format!(
+                "{COPY} bar.sync 0; cp.async.wait_all; {LOAD} bar.sync 0; {LOAD} bar.sync 0; {STORE}"
+            ),
+            vec![],
+        ),
         // Another barrier orders other threads, and so does one of a part of the lanes.
-        (format!("{STORE} bar.sync 0; bar.sync 1, 64; {STORE}"), vec![]),
-        (format!("{STORE} bar.sync 0; @%p1 bar.sync 0; {STORE}"), vec![]),
-        (format!("{STORE} bar.warp.sync -1; bar.sync 0; {STORE}"), one("bar.warp.sync -1;")),
-        (format!("{STORE} bar.warp.sync 15; bar.sync 0; {STORE}"), vec![]),
+        (
+            format!("{STORE} bar.sync 0; bar.sync 1, 64; {STORE}"),
+            vec![],
+        ),
+        (
+            format!("{STORE} bar.sync 0; @%p1 bar.sync 0; {STORE}"),
+            vec![],
+        ),
+        (
+            format!("{STORE} bar.warp.sync -1; bar.sync 0; {STORE}"),
+            one("bar.warp.sync -1;"),
+        ),
+        (
+            format!("{STORE} bar.warp.sync 15; bar.sync 0; {STORE}"),
+            vec![],
+        ),
         // What is loaded of parameters and local memory no other thread writes; the clock shows when a barrier ended.
-        (format!("{STORE} bar.sync 0; ld.param.u64 %rd2, [p];"), one("bar.sync 0;")),
+        (
+            format!("{STORE} bar.sync 0; ld.param.u64 %rd2, [p];"),
+            one("bar.sync 0;"),
+        ),
         (format!("{STORE} bar.sync 0; mov.u32 %r2, %clock;"), vec![]),
         (format!("{STORE} membar.gl;"), one("membar.gl;")),
         (format!("{STORE} membar.gl; {STORE}"), vec![]),
-        (format!("{STORE} fence.proxy.async;"), one("fence.proxy.async;")),
+        (
+            format!("{STORE} fence.proxy.async;"),
+            one("fence.proxy.async;"),
+        ),
         (
             format!(
                 "{STORE} fence.proxy.async; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], 16;"
@@ -214,13 +251,17 @@ fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
             vec![],
         ),
         (
-            "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.wait_all; cp.async.wait_group 0;".to_owned(),
+            format!("{COPY} cp.async.wait_all; {LOAD} cp.async.wait_group 0;"),
             one("cp.async.wait_group 0;"),
         ),
         (
-            "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 1; \
-             cp.async.wait_group 0;"
-                .to_owned(),
+            format!("{COPY} cp.async.wait_group 1; cp.async.wait_group 0; {LOAD}"),
+            one("cp.async.wait_group 1;"),
+        ),
+        (
+            format!(
+                "{COPY} cp.async.wait_group 1; cp.async.commit_group; cp.async.wait_group 0; {LOAD}"
+            ),
             vec![],
         ),
     ] {

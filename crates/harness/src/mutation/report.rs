@@ -382,6 +382,7 @@ pub(super) mod tests {
             place: mutant(9).place,
             text: "bar.sync 0;".to_owned(),
             why: "nothing is behind it",
+            key: 9,
         };
         let mut report = Report::new(vec![superfluous], 3);
         report.add(mutant(1), killed(Killer::Test));

@@ -176,8 +176,8 @@ impl Matrix {
     fn map(&self, start: u64) -> [u8; 128] {
         let mut map = [0; 128];
         let row = self.bytes.len() as u64 / u64::from(self.sizes[1]);
-        map[..8].copy_from_slice(b"RPTENSOR");
-        map[8..16].copy_from_slice(&start.to_le_bytes());
+        map[8..16].copy_from_slice(b"RPTENSOR");
+        map[..8].copy_from_slice(&start.to_le_bytes());
         map[16..24].copy_from_slice(&row.to_le_bytes());
         for (at, (size, count)) in self.sizes.iter().zip(self.counts).enumerate() {
             map[48 + 4 * at..][..4].copy_from_slice(&(size - 1).to_le_bytes());

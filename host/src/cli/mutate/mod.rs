@@ -5,7 +5,7 @@ mod process;
 mod suite;
 mod trials;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -141,15 +141,13 @@ impl Arguments {
         // One function may be in several modules, each with tests of its own.
         let mut alike: BTreeMap<u64, Vec<Mutant>> = BTreeMap::new();
         let mut firsts = Vec::new();
-        let mut named = Vec::new();
+        let mut named = BTreeSet::new();
         for text in baseline.modules() {
             let mutants = Mutants::of(text).map_err(Failure::failed)?;
             listed.equivalent += mutants.equivalent;
             for it in mutants.superfluous {
-                let place = (it.place.function.clone(), it.place.line, it.text.clone());
                 let is_wanted = self.changes(Operator::Synchronization, &it.place);
-                if is_wanted && baseline.is_launched(&it.place) && !named.contains(&place) {
-                    named.push(place);
+                if is_wanted && baseline.is_launched(&it.place) && named.insert(it.key) {
                     listed.superfluous.push(it);
                 }
             }

@@ -149,10 +149,11 @@ impl Records {
         let kind = launches().flat_map(|it| it.kinds.keys().cloned()).next();
         let found = files(&self.findings()).find_map(|it| serde_json::from_slice(&it).ok());
         let kind = kind.or(found.map(|it: Found| it.kind));
-        let of_driver = files(&self.of_driver()).filter_map(|it| serde_json::from_slice(&it).ok());
+        let mut of_driver =
+            files(&self.of_driver()).filter_map(|it| serde_json::from_slice(&it).ok());
         let fails =
             |it: DriverRecord| it.of_host > 0 || it.kernels.values().any(|it| it.failed > 0);
-        let has_failed = launches().any(|it| it.failed > 0) || of_driver.map(fails).any(|it| it);
+        let has_failed = launches().any(|it| it.failed > 0) || of_driver.any(fails);
         kind.map(Killer::Check)
             .or(has_failed.then_some(Killer::Launch))
     }

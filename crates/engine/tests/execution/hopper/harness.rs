@@ -257,8 +257,8 @@ pub(crate) struct Tensor<'t> {
 impl Tensor<'_> {
     pub(crate) fn map(&self) -> [u8; 128] {
         let mut map = [0; 128];
-        map[..8].copy_from_slice(b"RPTENSOR");
-        map[8..16].copy_from_slice(&self.start.to_le_bytes());
+        map[8..16].copy_from_slice(b"RPTENSOR");
+        map[..8].copy_from_slice(&self.start.to_le_bytes());
         for (at, stride) in self.strides.iter().enumerate() {
             map[16 + 8 * at..][..8].copy_from_slice(&stride.to_le_bytes());
         }
