@@ -2,7 +2,8 @@
 //! installed.
 //!
 //! Cargo builds a library beside this package's dependencies, because this package depends on it. The assembler puts the
-//! file in, and not `include_bytes!`: nothing is built where code is only checked, and then there is no file.
+//! file in, and not `include_bytes!`: nothing is built where code is only checked, and then there is no file. rustc does not know of
+//! that file, so that this package is not compiled incrementally (`Cargo.toml`).
 
 /// Defines a function that returns the bytes of the library with this crate's name.
 macro_rules! embedded_library {
