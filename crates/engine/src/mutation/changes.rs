@@ -263,22 +263,24 @@ fn other_constants(site: &Site<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Another constant: of a float 1 for 0, and else twice the value; of an integer the next one. What a selection takes is often
-/// looked at for being 0 alone.
+/// Another constant: of a float twice the value, or 1 where that is the same or no number; of an integer the next one. What a
+/// selection takes is often looked at for being 0 alone.
 fn constant(text: &str, bits: u64, selects: bool) -> String {
     let is = |prefix: &str| {
         text.get(..2)
             .is_some_and(|it| it.eq_ignore_ascii_case(prefix))
     };
+    let twice = |value: f64| match value {
+        value if value == 0.0 || !value.is_finite() => 1.0,
+        value => 2.0 * value,
+    };
     if is("0f") {
         let value = f32::from_bits(bits as u32);
-        let other = if value == 0.0 { 1.0 } else { 2.0 * value };
-        return format!("0f{:08X}", other.to_bits());
+        return format!("0f{:08X}", (twice(value.into()) as f32).to_bits());
     }
     if is("0d") {
         let value = f64::from_bits(bits);
-        let other = if value == 0.0 { 1.0 } else { 2.0 * value };
-        return format!("0d{:016X}", other.to_bits());
+        return format!("0d{:016X}", twice(value).to_bits());
     }
     let written = text.parse::<i64>().ok();
     match written {

@@ -50,7 +50,7 @@ fn between_accesses(instruction: &str) -> String {
 #[test]
 fn each_instruction_has_the_changes_of_its_kind() {
     use Operator::*;
-    let cases: [(&str, &[(Operator, &str)]); 25] = [
+    let cases: [(&str, &[(Operator, &str)]); 26] = [
         ("bar.sync 0;", &[(Synchronization, "")]),
         ("bar.sync 1, 64;", &[(Synchronization, "")]),
         ("bar.red.popc.u32 %r3, 0, %p1;", &[]),
@@ -131,6 +131,10 @@ fn each_instruction_has_the_changes_of_its_kind() {
         (
             "and.b32 %r3, %r1, 31;",
             &[(Constant, "and.b32 %r3, %r1, 32;")],
+        ),
+        (
+            "selp.f32 %f1, 0f7FC00000, %f2, %p1;",
+            &[(Constant, "selp.f32 %f1, 0f3F800000, %f2, %p1;")],
         ),
         (
             "mul.f32 %f1, %f2, 0f3F800000;",
