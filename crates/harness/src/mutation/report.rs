@@ -250,6 +250,12 @@ impl Report {
             text += &format!(": {}", by.join(", "));
         }
         text += ".";
+        if !self.unreached.is_empty() {
+            let unreached = counted(self.unreached.len() as u64, "mutant");
+            text += &format!(
+                "\nNot reached: {unreached} of code that no test executes, which coverage shows."
+            );
+        }
         if self.equivalent > 0 {
             let equivalent = counted(self.equivalent as u64, "change");
             text += &format!(
@@ -402,6 +408,7 @@ pub(super) mod tests {
             "Mutation score 66.6 % (2 of 3): 1 by the test's own comparison, 1 by the check for race.",
             "src/kernels.rs:12\n  scale\n    comparison: setp.lt.u32 %p1, %r1, %r2; -> setp.le.u32",
             "bar.sync 0; nothing is behind it",
+            "Not reached: 1 mutant of code",
             "Left out: 3 changes of values",
             "Left out: 1 change that made no PTX",
         ] {

@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::interrupt::Interrupt;
 use super::option_values::{real, whole};
-use super::{Failure, row_format};
+use super::{Failure, row_format, streams};
 use crate::mutation::{Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns};
 use crate::report::counted;
 use baseline::Baseline;
@@ -185,26 +185,18 @@ impl Arguments {
     }
 
     fn verdict(&self, report: &Report) -> Result<(), Failure> {
-        let score = report.score();
-        if report.untried() > 0 {
-            let left = counted(report.untried() as u64, "mutant");
-            let journal = self.journal.display();
-            return match score.all {
-                0 => Err(Failure::Failed(format!(
-                    "no mutant was tried in the time; {left} are left"
-                ))),
-                _ if score.percent() < self.fail_under => Err(self.below(report)),
-                _ => {
-                    super::streams::complain(&format!(
-                        "{left} not tried: the same command goes on with {journal}"
-                    ));
-                    Ok(())
-                }
-            };
-        }
+        let (score, left) = (report.score(), report.untried());
         if score.all == 0 {
-            return Err(Failure::Failed(
-                "no mutant was tried: tests execute none of what can be changed".to_owned(),
+            return Err(Failure::Failed(match left {
+                0 => "no mutant was tried: tests execute none of what can be changed".to_owned(),
+                left => format!("no mutant was tried in the time; {left} are left"),
+            }));
+        }
+        if left > 0 {
+            let left = counted(left as u64, "mutant");
+            let journal = self.journal.display();
+            streams::complain(&format!(
+                "{left} not tried: the same command goes on with {journal}"
             ));
         }
         match score.percent() < self.fail_under {
