@@ -4,12 +4,12 @@
 #     ends     what is left of programs that end in every way, beside what they did
 #     ranges   ranges of NVTX, from C and Python, on the timeline
 #     cupti    each of the machine's CUPTIs; and torch.profiler in a program that is recorded
-#     savings  CuPy's programs alone, changed and recorded, in turns: predicted savings beside real ones
-#     cost     PyTorch's programs alone, recorded and traced by torch.profiler, in turns: totals, savings and costs
+#     savings  programs of CuPy and PyTorch alone, changed and recorded, in turns: predicted savings beside real ones
+#     cost     PyTorch's programs alone, recorded and traced by torch.profiler, in turns: totals and costs
 #
 # Without a PART all of them run. OUT gets what each program printed and its analysis, summary.txt, and programs.tgz with all of
 # it. Needs python3 with CuPy and PyTorch, and for the ranges in C a compiler with NVTX's headers, or `ranges` beside RIDGEPOINT.
-# It takes 5 minutes. ON=emulator records `ends` and `ranges` without a GPU.
+# It takes 8 minutes. ON=emulator records `ends` and `ranges` without a GPU.
 set -uo pipefail
 ridgepoint=$(realpath "$1") out=$(realpath "$2")
 shift 2
@@ -88,7 +88,7 @@ kept() {
 
 savings_round() {
     local pair program
-    for pair in power/blocking/asynchronous normalize/host/device; do
+    for pair in power/blocking/asynchronous normalize/host/device scalar/reads/keeps batches/pinned/streams; do
         IFS=/ read -r program before after <<<"$pair"
         said "round-$1-alone-$program-$before" python3 $program.py "$before"
         said "round-$1-alone-$program-$after" python3 $program.py "$after"
@@ -98,13 +98,13 @@ savings_round() {
 }
 
 cost_round() {
-    local before="scalar-reads batches-pinned train-small train-paced train-empty train-large" after="scalar-keeps batches-streams"
+    local programs="scalar-reads batches-pinned train-small train-paced train-empty train-large"
     # shellcheck disable=SC2086
-    said "round-$1-alone-torch" python3 several.py $before $after
+    said "round-$1-alone-torch" python3 several.py $programs
     # shellcheck disable=SC2046,SC2086
-    recorded "round-$1-recorded-torch" --part profiler $(kept torch "$1") -- python3 several.py $before
+    recorded "round-$1-recorded-torch" --part profiler $(kept torch "$1") -- python3 several.py $programs
     # shellcheck disable=SC2086
-    said "round-$1-torch-torch" python3 several.py $before torch
+    said "round-$1-torch-torch" python3 several.py $programs torch
 }
 
 # What Python loads is read from the disk once, before anything is timed.
@@ -113,8 +113,8 @@ for part in $parts; do
     begin=$SECONDS
     case $part in
         ends | ranges | cupti) $part ;;
-        savings) rounds 60 savings_round ;;
-        cost) rounds 120 cost_round ;;
+        savings) rounds 190 savings_round ;;
+        cost) rounds 200 cost_round ;;
         *) echo "no part is called $part" >&2 ;;
     esac
     echo "$part: $((SECONDS - begin)) s"

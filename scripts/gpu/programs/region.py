@@ -34,7 +34,8 @@ def measured(name, body, repeats=1):
 def say_totals(name, profile):
     totals = {"copies": [0, 0], "fills": [0, 0], "kernels": [0, 0]}
     for event in profile.profiler.kineto_results.events():
-        if event.device_type() == torch.autograd.DeviceType.CUDA:
+        # Ranges of the program, such as an optimizer's step, are events of the device, too.
+        if event.device_type() == torch.autograd.DeviceType.CUDA and not event.is_user_annotation():
             first = event.name().split(" ")[0]
             kind = {"Memcpy": "copies", "Memset": "fills"}.get(first, "kernels")
             totals[kind][0] += 1
