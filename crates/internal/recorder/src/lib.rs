@@ -278,4 +278,28 @@ mod tests {
         };
         assert_eq!(records.last(), Some(&Record::End(end)));
     }
+
+    #[test]
+    fn a_child_of_fork_leaves_its_parents_file_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recorder = Recorder::create(folder.path(), "a test", false, || 7).expect("a file");
+        // SAFETY: the child takes no lock, and ends without what other threads would have to do.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            recorder.end(0);
+            // SAFETY: it always succeeds.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: the last is a place to write to.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        recorder.text("written after the child has ended");
+        let path = folder.path().join(format!("{}.rec", std::process::id()));
+        let records = Recording::read(&path).expect("a recording").records;
+        assert!(
+            matches!(records.last(), Some(Record::Text(_))),
+            "{records:?}"
+        );
+    }
 }
