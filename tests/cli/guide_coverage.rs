@@ -163,19 +163,16 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
 ];
 
 const PROGRAMS: [(&str, &str); 2] = [
-    ("scripts/gpu/programs-run.sh", "pair 15 power blocking"),
-    (
-        "scripts/gpu/programs-run.sh",
-        "profile --part profiler --keep",
-    ),
+    ("scripts/gpu/programs.sh", "power/blocking/asynchronous"),
+    ("scripts/gpu/programs.sh", "--part profiler"),
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 14] = [
+const NOT_RUN: [Elsewhere; 15] = [
     Elsewhere {
         page: "profiling-a-program.md",
         command: "ridgepoint profile -- python power.py blocking",
-        who: "it needs CuPy and a GPU; scripts/gpu/programs-run.sh runs it, and its recording is shown again by a test",
+        who: "it needs CuPy and a GPU; scripts/gpu/programs.sh runs it, and its recording is shown again by a test",
         proofs: &PROGRAMS,
     },
     Elsewhere {
@@ -183,6 +180,15 @@ const NOT_RUN: [Elsewhere; 14] = [
         command: "ridgepoint profile --part profiler -- python power.py blocking",
         who: "the same",
         proofs: &PROGRAMS,
+    },
+    Elsewhere {
+        page: "profiling-a-program.md",
+        command: "ridgepoint profile --range step --launches 500 -- python train.py",
+        who: "it needs PyTorch; another program is run with these options",
+        proofs: &[(
+            "tests/cli/profiled_programs.rs",
+            "--range step --launches 4",
+        )],
     },
     Elsewhere {
         page: "any-cuda-program.md",

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::emulate_command::{folder, run};
 use crate::guides::{command, shows};
@@ -12,17 +13,55 @@ const PAGE: &str = "profiling-a-program.md";
 
 /// What `profile` writes of the Python program beside this file, run in this way, and its exit status.
 fn profiled(way: &str) -> (Value, Option<i32>) {
+    let (folder, status) = profiled_with("-q", way);
+    (read(&folder, "all.json")["program"].clone(), status)
+}
+
+/// The folder of the program, run in this way with these options, and its exit status.
+fn profiled_with(options: &str, way: &str) -> (TempDir, Option<i32>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/profiled_programs/doubled.py");
-    fs::copy(script, folder.path().join("doubled.py")).expect("the program");
-    let typed =
-        format!("ridgepoint profile --on emulator --json all.json -q -- python3 doubled.py {way}");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/profiled_programs");
+    for name in ["doubled.py", "nvtx.py"] {
+        fs::copy(programs.join(name), folder.path().join(name)).expect("the program");
+    }
+    let typed = format!(
+        "ridgepoint profile --on emulator --json all.json {options} -- python3 doubled.py {way}"
+    );
     let (output, errors) = run(folder.path(), &typed);
-    let text = fs::read_to_string(folder.path().join("all.json"));
-    let text = text.unwrap_or_else(|error| panic!("{error}: {errors}"));
-    let value: Value = serde_json::from_str(&text).expect("JSON");
-    (value["program"].clone(), output.status.code())
+    assert!(
+        folder.path().join("all.json").is_file(),
+        "{typed}: {errors}"
+    );
+    fs::write(folder.path().join("printed"), output.stdout).expect("written");
+    (folder, output.status.code())
+}
+
+fn read(folder: &TempDir, name: &str) -> Value {
+    let text = fs::read_to_string(folder.path().join(name)).expect(name);
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// The number of launches that are recorded with these options.
+fn launches(options: &str, way: &str) -> u64 {
+    let (folder, status) = profiled_with(options, way);
+    assert_eq!(status, Some(0), "{options}");
+    let program = &read(&folder, "all.json")["program"];
+    let rows = program["device"].as_array().expect("a table");
+    let kernels = rows.iter().filter(|row| row["name"] == "twice");
+    let kernels = kernels
+        .map(|row| row["count"].as_u64().expect("a number"))
+        .sum();
+    // Each has a call, and a copy of the same part.
+    let copies = rows.iter().filter(|row| row["is_copy"] == true);
+    let copies: u64 = copies
+        .map(|row| row["count"].as_u64().expect("a number"))
+        .sum();
+    assert!(
+        copies == kernels || copies == kernels + 1,
+        "{options}: {rows:?}"
+    );
+    assert_eq!(program["story"]["launches"], kernels, "{options}");
+    kernels
 }
 
 /// The number of calls in the rows of a table whose name and place are these.
@@ -43,10 +82,10 @@ fn calls_copies_and_kernels_have_the_lines_of_a_python_program() {
     let (program, status) = profiled("once");
     assert_eq!(status, Some(0));
     let of = |table, name, place| calls(&program, table, name, place);
-    assert_eq!(of("host", "cuLaunchKernel", "doubled.py:47"), 5);
-    assert_eq!(of("host", "cuMemcpyDtoH", "doubled.py:48"), 5);
-    assert_eq!(of("host", "cuModuleLoadData", "doubled.py:40"), 1);
-    assert_eq!(of("device", "twice", "doubled.py:47"), 5);
+    assert_eq!(of("host", "cuLaunchKernel", "doubled.py:51"), 5);
+    assert_eq!(of("host", "cuMemcpyDtoH", "doubled.py:52"), 5);
+    assert_eq!(of("host", "cuModuleLoadData", "doubled.py:42"), 1);
+    assert_eq!(of("device", "twice", "doubled.py:51"), 5);
 }
 
 #[test]
@@ -54,10 +93,10 @@ fn threads_write_into_one_recording() {
     let (program, status) = profiled("threads");
     assert_eq!(status, Some(0));
     assert_eq!(
-        calls(&program, "host", "cuLaunchKernel", "doubled.py:47"),
+        calls(&program, "host", "cuLaunchKernel", "doubled.py:51"),
         40
     );
-    assert_eq!(calls(&program, "device", "twice", "doubled.py:47"), 40);
+    assert_eq!(calls(&program, "device", "twice", "doubled.py:51"), 40);
 }
 
 #[test]
@@ -66,7 +105,7 @@ fn what_was_recorded_is_whole_however_a_process_ends() {
         let (program, ended) = profiled(way);
         assert_eq!(ended, Some(status), "{way}");
         assert_eq!(
-            calls(&program, "device", "twice", "doubled.py:47"),
+            calls(&program, "device", "twice", "doubled.py:51"),
             5,
             "{way}"
         );
@@ -76,6 +115,64 @@ fn what_was_recorded_is_whole_however_a_process_ends() {
             !synchronizes,
             "{way}: the child's call is in its parent's recording"
         );
+    }
+}
+
+#[test]
+fn a_part_of_a_program_is_recorded_alone() {
+    // 1 in front, 3 and 1 twice within and after a range, 3 of the profiler's, 1.
+    for (options, expected) in [
+        ("-q", 13),
+        ("-q --range step", 6),
+        ("-q --range step --launches 4", 4),
+        ("-q --part profiler", 3),
+        ("-q --part profiler --launches 2", 2),
+        ("-q --skip 2 --launches 5", 5),
+        ("-q --skip 12", 1),
+        ("-q --launches 1", 1),
+        ("-q --skip 13", 0),
+    ] {
+        assert_eq!(launches(options, "parts"), expected, "{options}");
+    }
+}
+
+#[test]
+fn time_begins_and_ends_a_recording() {
+    for (options, expected) in [
+        ("-q --delay 1", 3),
+        ("-q --duration 1", 2),
+        ("-q --delay 1 --duration 60", 3),
+    ] {
+        assert_eq!(launches(options, "pauses"), expected, "{options}");
+    }
+}
+
+#[test]
+fn a_profile_says_which_part_it_is_and_has_the_ranges() {
+    let (folder, _) = profiled_with("--range step --timeline t.json --page p.html", "parts");
+    let said = "Recorded within ranges of NVTX named \"step\": 2 parts.";
+    let printed = fs::read_to_string(folder.path().join("printed")).expect("written");
+    assert!(printed.contains(said), "{printed}");
+    let page = fs::read_to_string(folder.path().join("p.html")).expect("a page");
+    assert!(page.contains("&quot;step&quot;: 2 parts."), "{page}");
+    let part = &read(&folder, "all.json")["program"]["processes"][0]["part"];
+    assert_eq!(part["count"], 2);
+    let timeline = read(&folder, "t.json");
+    let events = timeline["traceEvents"].as_array().expect("events");
+    let ranges: Vec<&Value> = events.iter().filter(|it| it["cat"] == "range").collect();
+    // The range within each has the same name.
+    assert_eq!(ranges.len(), 4);
+    let begin_and_end = |it: &Value| {
+        let begin = it["ts"].as_f64().expect("a time");
+        (begin, begin + it["dur"].as_f64().expect("a time"))
+    };
+    for call in events.iter().filter(|it| it["cat"] == "call") {
+        let (begin, _) = begin_and_end(call);
+        let is_within = ranges.iter().any(|range| {
+            let (first, last) = begin_and_end(range);
+            (first..=last).contains(&begin)
+        });
+        assert!(is_within, "{call}");
     }
 }
 
@@ -147,6 +244,15 @@ fn what_cannot_be_recorded_is_said() {
             "ridgepoint profile --on gpu -- true",
             "--on emulator profiles the program without a GPU",
         ),
+        (
+            "ridgepoint profile --recording kept --range step",
+            "--range has no effect with --recording",
+        ),
+        (
+            "ridgepoint profile --range step --delay 1 -- true",
+            "cannot be used with",
+        ),
+        ("ridgepoint profile --skip 0 -- true", "expected"),
     ] {
         let (output, errors) = run(folder.path(), typed);
         assert_ne!(output.status.code(), Some(0), "{typed}");

@@ -46,6 +46,7 @@ mod parameters;
 mod peers;
 mod pointer;
 mod pool;
+pub mod ranges;
 mod recorded;
 mod repeat;
 pub mod report;

@@ -32,7 +32,7 @@ thread_local! {
 }
 
 /// The process's recorder, where the environment asks for one.
-fn recorder() -> Option<&'static Recorder> {
+pub(crate) fn recorder() -> Option<&'static Recorder> {
     static RECORDER: LazyLock<Option<Recorder>> = LazyLock::new(|| {
         let folder = recorder::folder()?;
         let recorder = match Recorder::create(&folder, "the emulator", true, now) {

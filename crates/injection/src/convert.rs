@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use cupti::{Memory, Span, Traced};
 use recorder::Recorder;
-use recording::{Activity, Allocation, Device, Kernel, Range, Record, Work};
+use recording::{Activity, Allocation, Device, Kernel, Record, Work};
 
 /// The record of what CUPTI tells; `None` where it could not take the times.
 pub(crate) fn convert(recorder: &Recorder, traced: Traced<'_>) -> Option<Record> {
@@ -70,23 +70,6 @@ pub(crate) fn convert(recorder: &Recorder, traced: Traced<'_>) -> Option<Record>
             bytes,
             device,
             correlation,
-            time,
-        }),
-        Traced::RangeBegin {
-            id,
-            is_of_thread,
-            name,
-            time,
-        } => Record::Range(Range::Begin {
-            id,
-            thread: if is_of_thread { recorder::thread() } else { 0 },
-            name: text(name),
-            time,
-        }),
-        Traced::RangeEnd { id, time } => Record::Range(Range::End { id, time }),
-        Traced::Mark { name, time } => Record::Range(Range::Mark {
-            thread: recorder::thread(),
-            name: text(name),
             time,
         }),
     };

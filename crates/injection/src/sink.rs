@@ -25,6 +25,10 @@ impl Calls {
         }
     }
 
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
     /// The process ends.
     pub(crate) fn end(&self, dropped: u64) {
         self.recorder
@@ -52,12 +56,7 @@ impl Sink for Calls {
     }
 
     fn traced(&self, traced: Traced<'_>) {
-        let is_recorded = match when(&traced) {
-            When::Always => true,
-            When::Call(correlation) => self.recorder.has_call(correlation),
-            When::Time(time) => self.recorder.has_time(time),
-        };
-        if !is_recorded {
+        if !call(&traced).is_none_or(|it| self.recorder.has_call(it)) {
             return;
         }
         match convert(&self.recorder, traced) {
@@ -69,21 +68,13 @@ impl Sink for Calls {
     }
 }
 
-/// By what a record is of a range.
-enum When {
-    Always,
-    Call(u32),
-    Time(u64),
-}
-
-fn when(traced: &Traced<'_>) -> When {
+/// The number of the call that asked for it; `None` where none did.
+fn call(traced: &Traced<'_>) -> Option<u32> {
     match traced {
-        // The end of a range that was recorded must not be missing.
-        Traced::Device { .. } | Traced::RangeEnd { .. } => When::Always,
+        Traced::Device { .. } => None,
         Traced::Kernel { span, .. } | Traced::Copy { span, .. } | Traced::Fill { span, .. } => {
-            When::Call(span.correlation)
+            Some(span.correlation)
         }
-        Traced::Memory { correlation, .. } => When::Call(*correlation),
-        Traced::RangeBegin { time, .. } | Traced::Mark { time, .. } => When::Time(*time),
+        Traced::Memory { correlation, .. } => Some(*correlation),
     }
 }

@@ -25,3 +25,4 @@ macro_rules! export {
 }
 
 emulated_driver::each_function!(export);
+export!(@jump InitializeInjectionNvtx2, ranges);

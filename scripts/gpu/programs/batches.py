@@ -25,17 +25,17 @@ def streams(inputs, outputs, weight):
             result.copy_(y, non_blocking=True)
 
 
-def main():
-    name = sys.argv[1]
+def main(name):
     variant = streams if name == "streams" else one_stream
     shape = (ORDER, ORDER)
     is_pinned = name != "pageable"
-    inputs = [torch.randn(shape, pin_memory=is_pinned) for _ in range(BATCHES)]
+    batch = torch.randn(shape)
+    inputs = [torch.empty(shape, pin_memory=is_pinned).copy_(batch) for _ in range(BATCHES)]
     outputs = [torch.zeros(shape, pin_memory=is_pinned) for _ in range(BATCHES)]
     weight = torch.randn(shape, device="cuda")
     variant(inputs, outputs, weight)
-    with measured(f"batches {name}", sys.argv[2:] == ["torch"]):
-        variant(inputs, outputs, weight)
+    measured(f"batches-{name}", lambda: variant(inputs, outputs, weight), 3)
 
 
-main()
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -25,13 +25,13 @@ def keeps(x, weight, steps):
     return history.tolist()[-1]
 
 
-def main():
-    variant = globals()[sys.argv[1]]
+def main(name):
+    variant = globals()[name]
     x = torch.randn(512, 512, device="cuda")
     weight = torch.randn(512, 512, device="cuda") / 20
     variant(x, weight, 20)
-    with measured(f"scalar {sys.argv[1]}", sys.argv[2:] == ["torch"]):
-        variant(x, weight, STEPS)
+    measured(f"scalar-{name}", lambda: variant(x, weight, STEPS), 5)
 
 
-main()
+if __name__ == "__main__":
+    main(sys.argv[1])

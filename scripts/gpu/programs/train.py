@@ -8,14 +8,14 @@ import time
 import torch
 from region import measured
 
-STEPS = {"small": 200, "large": 10, "empty": 20000, "paced": 10000}
+STEPS = {"small": 100, "large": 4, "empty": 10000, "paced": 5000}
 
 
 def network(width, depth, batch):
     layers = []
     for _ in range(depth):
-        layers += [torch.nn.Linear(width, width), torch.nn.GELU()]
-    model = torch.nn.Sequential(*layers).cuda()
+        layers += [torch.nn.Linear(width, width, device="cuda"), torch.nn.GELU()]
+    model = torch.nn.Sequential(*layers)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     x = torch.randn(batch, width, device="cuda")
 
@@ -37,21 +37,20 @@ def paced(launch, steps):
         launch()
 
 
-def main():
-    kind = sys.argv[1]
-    steps = STEPS[kind]
+def main(kind):
     if kind in ("empty", "paced"):
         step = torch.zeros(1, device="cuda").zero_
     else:
         step = network(*{"small": (64, 16, 64), "large": (8192, 8, 4096)}[kind])
-    for _ in range(20):
+
+    def steps():
+        for _ in range(STEPS[kind]):
+            step()
+
+    for _ in range(20 if kind != "large" else 2):
         step()
-    with measured(f"train {kind}", sys.argv[2:] == ["torch"]):
-        if kind == "paced":
-            paced(step, steps)
-        else:
-            for _ in range(steps):
-                step()
+    measured(f"train-{kind}", (lambda: paced(step, STEPS[kind])) if kind == "paced" else steps)
 
 
-main()
+if __name__ == "__main__":
+    main(sys.argv[1])

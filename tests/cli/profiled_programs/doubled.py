@@ -1,10 +1,11 @@
-"""Doubles numbers on a GPU through the driver's own functions: doubled.py once|threads|forked|killed|exits"""
+"""Doubles numbers on a GPU through the driver's own functions: doubled.py once|threads|forked|killed|exits|parts|pauses"""
 
 import ctypes
 import os
 import signal
 import sys
 import threading
+import time
 
 CUDA = ctypes.CDLL("libcuda.so.1")
 COUNT = 256
@@ -30,7 +31,8 @@ def check(status):
     assert status == 0, status
 
 
-def double(times):
+def ready():
+    """A function that doubles numbers so often, and the numbers."""
     device, context = ctypes.c_int(), ctypes.c_void_p()
     check(CUDA.cuInit(0))
     check(CUDA.cuDeviceGet(ctypes.byref(device), 0))
@@ -43,9 +45,18 @@ def double(times):
     numbers = (ctypes.c_float * COUNT)(*[1.0] * COUNT)
     check(CUDA.cuMemcpyHtoD_v2(data, numbers, ctypes.c_size_t(4 * COUNT)))
     parameters = (ctypes.c_void_p * 1)(ctypes.addressof(data))
-    for _ in range(times):
-        check(CUDA.cuLaunchKernel(kernel, 1, 1, 1, COUNT, 1, 1, 0, None, parameters, None))
-        check(CUDA.cuMemcpyDtoH_v2(numbers, data, ctypes.c_size_t(4)))
+
+    def run(times):
+        for _ in range(times):
+            check(CUDA.cuLaunchKernel(kernel, 1, 1, 1, COUNT, 1, 1, 0, None, parameters, None))
+            check(CUDA.cuMemcpyDtoH_v2(numbers, data, ctypes.c_size_t(4)))
+
+    return run, numbers
+
+
+def double(times):
+    run, numbers = ready()
+    run(times)
     assert numbers[0] == 2.0**times
 
 
@@ -79,6 +90,34 @@ def killed():
 def exits():
     double(5)
     os._exit(0)
+
+
+def parts():
+    """Launches in front of, in and between ranges of NVTX, and a profiler's part."""
+    from nvtx import Nvtx
+
+    run, _ = ready()
+    nvtx = Nvtx()
+    run(1)
+    for _ in range(2):
+        nvtx.push(b"step")
+        run(2)
+        nvtx.push(b"step")
+        run(1)
+        nvtx.pop()
+        nvtx.pop()
+        run(1)
+    check(CUDA.cuProfilerStart())
+    run(3)
+    check(CUDA.cuProfilerStop())
+    run(1)
+
+
+def pauses():
+    run, _ = ready()
+    run(2)
+    time.sleep(2)
+    run(3)
 
 
 globals()[sys.argv[1]]()

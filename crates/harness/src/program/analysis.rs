@@ -37,6 +37,9 @@ pub struct ProcessFacts {
     pub recorded_by: String,
     /// Its devices' names.
     pub devices: Vec<String>,
+    /// The parts of it that were recorded; `None` where all of it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartFacts>,
     /// Whether its recording has an end: it was not killed.
     pub has_ended: bool,
     /// Records for which the recording had no room.
@@ -51,6 +54,17 @@ pub struct ProcessFacts {
     pub calls: u64,
     /// Pieces of work of devices that were recorded.
     pub activities: u64,
+}
+
+/// The parts of a process that were recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartFacts {
+    /// The parts that were asked for, in words.
+    pub asked: String,
+    /// How many there were.
+    pub count: u64,
+    /// Nanoseconds of all of them.
+    pub total_ns: f64,
 }
 
 impl Analysis {
@@ -83,6 +97,7 @@ impl ProcessFacts {
             command: process.command.clone(),
             recorded_by: process.source.clone(),
             devices: process.devices.iter().map(|it| it.name.clone()).collect(),
+            part: PartFacts::of(process),
             has_ended: process.has_ended,
             refused: process.missing.refused,
             lost: process.missing.lost,
@@ -91,5 +106,19 @@ impl ProcessFacts {
             calls: process.calls.len() as u64,
             activities: process.activities.len() as u64,
         }
+    }
+}
+
+impl PartFacts {
+    fn of(process: &Process) -> Option<PartFacts> {
+        let times = process
+            .parts
+            .iter()
+            .map(|(start, end)| end.saturating_sub(*start));
+        Some(PartFacts {
+            asked: process.asked.clone()?,
+            count: process.parts.len() as u64,
+            total_ns: times.sum::<u64>() as f64,
+        })
     }
 }

@@ -23,7 +23,7 @@ mod text;
 mod timeline;
 mod wait;
 
-pub use analysis::{Analysis, ProcessFacts};
+pub use analysis::{Analysis, PartFacts, ProcessFacts};
 pub use compare::{Figure, NothingToCompare, Verdict, compare, comparison_text};
 pub use function::Purpose;
 pub use model::{

@@ -50,6 +50,10 @@ pub struct Process {
     pub missing: Missing,
     /// Nanoseconds that the recorder took in the process's threads.
     pub cost: u64,
+    /// The parts that were asked for, in words; `None` where all was recorded.
+    pub asked: Option<String>,
+    /// When each part began and ended, where parts were asked for: of the time between them nothing is known.
+    pub parts: Vec<(u64, u64)>,
     /// When its recording began.
     pub start: u64,
     /// When it ended; of a killed process, its last record's time.
@@ -250,6 +254,14 @@ impl Process {
         calls
             .chain(works)
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// Whether a part ends after the first and before the second of these times, and another begins.
+    pub(super) fn is_unrecorded_between(&self, start: u64, end: u64) -> bool {
+        let between = self.parts.windows(2);
+        between
+            .map(|pair| (pair[0].1, pair[1].0))
+            .any(|(ended, begun)| ended < end && start < begun)
     }
 
     /// The call of an activity.

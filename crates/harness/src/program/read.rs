@@ -85,21 +85,22 @@ impl<'r> Reader<'r> {
         self.texts.get(&id).unwrap_or(&self.unknown).clone()
     }
 
-    /// When what was recorded began: the first part, if parts were asked for. When the last part ended.
-    fn parts(&self) -> (u64, Option<u64>) {
-        let parts = self.records.iter().filter_map(|it| match it {
-            Record::Part(part) => Some(part),
-            _ => None,
-        });
-        let mut start = None;
-        let mut end = None;
-        for part in parts {
-            match part {
-                Part::Begin(time) => (start, end) = (start.or(Some(*time)), None),
-                Part::End(time) => end = Some(*time),
+    /// The parts of the process that were recorded, where parts were asked for; `u64::MAX` where one's end is not known. Of a
+    /// part's ends the first counts.
+    fn parts(&self) -> Vec<(u64, u64)> {
+        let mut parts: Vec<(u64, u64)> = Vec::new();
+        for record in self.records {
+            match record {
+                Record::Part(Part::Begin(time)) => parts.push((self.time(*time), u64::MAX)),
+                Record::Part(Part::End(time)) => {
+                    if let Some((_, end)) = parts.last_mut() {
+                        *end = self.time(*time).min(*end);
+                    }
+                }
+                _ => {}
             }
         }
-        (self.time(start.unwrap_or(self.header.time)), end)
+        parts
     }
 
     pub(super) fn process(&self) -> Process {
@@ -119,9 +120,24 @@ impl<'r> Reader<'r> {
             let calls = calls.iter().map(|it| it.end);
             calls.chain(activities.iter().map(|it| it.end)).max()
         };
-        let (start, end_of_parts) = self.parts();
-        let recorded = end_of_parts.or(end.map(|it| it.time));
-        let end_time = recorded.map(|it| self.time(it)).max(seen());
+        let mut parts = self.parts();
+        let start = parts
+            .first()
+            .map_or_else(|| self.time(self.header.time), |part| part.0);
+        let ended = end
+            .map(|it| self.time(it.time))
+            .max(seen())
+            .unwrap_or(start);
+        for (_, end) in &mut parts {
+            *end = ended.min(*end);
+        }
+        let end_time = parts
+            .last()
+            .map_or(ended, |part| part.1.max(seen().unwrap_or(start)));
+        let asked = self.records.iter().find_map(|it| match it {
+            Record::Asked(words) => Some(words.clone()),
+            _ => None,
+        });
         let missing = Missing {
             refused: self.refused,
             lost: end.map_or(0, |it| it.lost),
@@ -136,13 +152,15 @@ impl<'r> Reader<'r> {
             has_ended: end.is_some(),
             missing,
             cost: end.map_or(0, |it| it.cost),
+            asked,
+            parts,
             start,
-            end: end_time.unwrap_or(start),
+            end: end_time,
             devices: self.devices(),
             synchronizations: self.synchronizations(call_of),
             events: self.events(call_of),
             allocations: self.allocations(call_of),
-            ranges: self.ranges(end_time.unwrap_or(start)),
+            ranges: self.ranges(end_time),
             streams: Streams::of(&activities),
             calls,
             activities,

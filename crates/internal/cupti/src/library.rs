@@ -143,14 +143,6 @@ pub fn version() -> Result<Version, Error> {
     functions().map(|functions| functions.version)
 }
 
-/// The library's file, as it was found.
-///
-/// # Errors
-/// As [`version`].
-pub fn file() -> Result<&'static Path, Error> {
-    opened().map(|it| it.path.as_path())
-}
-
 /// The library's functions.
 pub(crate) fn functions() -> Result<&'static Functions, Error> {
     opened().map(|it| &it.functions)
@@ -163,7 +155,6 @@ pub(crate) fn library() -> Result<&'static libloading::Library, Error> {
 
 /// The library, opened.
 struct Opened {
-    path: PathBuf,
     functions: Functions,
     library: libloading::Library,
 }
@@ -176,11 +167,7 @@ fn opened() -> Result<&'static Opened, Error> {
         let (path, library) = open(named.as_deref())?;
         let functions = Functions::find(&library)
             .map_err(|reason| Error::Unusable(format!("{}: {reason}", path.display())))?;
-        Ok(Opened {
-            path,
-            functions,
-            library,
-        })
+        Ok(Opened { functions, library })
     });
     opened.as_ref().map_err(Error::clone)
 }

@@ -75,31 +75,6 @@ pub enum Traced<'r> {
         /// When.
         time: u64,
     },
-    /// A range of NVTX begins.
-    RangeBegin {
-        /// Its number.
-        id: u32,
-        /// Whether it is of the thread that says so, and not of the process.
-        is_of_thread: bool,
-        /// Its name.
-        name: &'r CStr,
-        /// When.
-        time: u64,
-    },
-    /// A range of NVTX ends.
-    RangeEnd {
-        /// Its number.
-        id: u32,
-        /// When.
-        time: u64,
-    },
-    /// A mark of NVTX.
-    Mark {
-        /// Its name.
-        name: &'r CStr,
-        /// When.
-        time: u64,
-    },
 }
 
 /// Where and when a GPU worked.

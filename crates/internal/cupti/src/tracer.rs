@@ -10,7 +10,6 @@ use std::time::Duration;
 use crate::buffers::{self, requested};
 use crate::error::Error;
 use crate::library::{Functions, Version, functions};
-use crate::nvtx;
 use crate::order::{Kind, Order};
 use crate::record;
 use crate::traced::{self, Domain, Traced};
@@ -44,7 +43,7 @@ pub trait Sink: Sync {
     fn enter(&self, function: Function);
     /// A call ends, on this thread, with this answer. If it orders work, it says how.
     fn leave(&self, function: Function, status: u32, order: Option<Order>);
-    /// A GPU has worked, or a range begins or ends. The order is not that of the times.
+    /// A GPU has worked, or has memory. The order is not that of the times.
     fn traced(&self, traced: Traced<'_>);
 }
 
@@ -130,8 +129,7 @@ pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
             .into_iter()
             .chain(is_wanted(runtime, function).then_some((RUNTIME, function)))
     });
-    let of_nvtx = nvtx::FUNCTIONS.map(|function| (nvtx::DOMAIN, function));
-    for (domain, function) in all.chain(of_nvtx).chain([(nvtx::DOMAIN, nvtx::REGISTER)]) {
+    for (domain, function) in all {
         // SAFETY: it takes the handle and numbers.
         functions.checked("cuptiEnableCallback", unsafe {
             (functions.enable_callback)(1, subscriber, domain, function)
@@ -233,18 +231,6 @@ unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *c
     let wanted = match domain {
         DRIVER => &running.wanted[0],
         RUNTIME => &running.wanted[1],
-        nvtx::DOMAIN => {
-            // Nothing unwinds into the program; the panic's message is all that becomes of it.
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| {
-                let time = now().unwrap_or(0);
-                // SAFETY: in this domain it is a description of such a call.
-                let traced = unsafe { nvtx::read(function, data, time) };
-                if let Some(traced) = traced {
-                    running.sink.traced(traced);
-                }
-            }));
-            return;
-        }
         _ => return,
     };
     let wanted = wanted.get(function as usize).copied().unwrap_or_default();
@@ -254,7 +240,7 @@ unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *c
         number: wanted.number,
         correlation: called.correlation,
     };
-    // As above.
+    // Nothing unwinds into the program; the panic's message is all that becomes of it.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| match called.site {
         _ if wanted.number == 0 => {}
         0 => running.sink.enter(function),

@@ -5,11 +5,14 @@ use std::sync::atomic::Ordering;
 
 use recording::{Call, Part, Record};
 
+use crate::gate::Begun;
 use crate::{Recorder, names, thread};
 
-/// The functions that begin and end a profiler's range have these numbers. Those of other functions are their texts'.
+/// The functions that begin and end a profiler's range have these numbers. Those of other functions are their texts', and of
+/// those that launch, with this bit.
 const START: u32 = u32::MAX;
 const STOP: u32 = u32::MAX - 1;
+const LAUNCHES: u32 = 1 << 31;
 
 /// The call that goes on in a thread, and how many it has made itself that go on.
 #[derive(Clone, Copy, Default)]
@@ -29,7 +32,14 @@ impl Recorder {
         match name {
             name if name.contains("ProfilerStart") => Some(START),
             name if name.contains("ProfilerStop") => Some(STOP),
-            name => names::recorded(name).map(|name| self.text(name)),
+            name => {
+                let name = names::recorded(name)?;
+                let launches = match names::launches(name) {
+                    true => LAUNCHES,
+                    false => 0,
+                };
+                Some(self.text(name) | launches)
+            }
         }
     }
 
@@ -41,7 +51,7 @@ impl Recorder {
         }
         match function {
             START => return,
-            STOP => return self.end_part(correlation),
+            STOP => return self.turn(&self.gate.profiler_stops((self.clock)())),
             _ => {}
         }
         // A thread that ends has no variables any more.
@@ -49,12 +59,22 @@ impl Recorder {
             return;
         };
         if open.depth > 0 {
+            self.gate.has_inner(correlation);
             OPEN.set(Open {
                 depth: open.depth + 1,
                 ..open
             });
-        } else if self.gate.is_open() {
+        } else {
             let before = (self.clock)();
+            let (is_recorded, turns) = self.gate.admits(Begun {
+                correlation,
+                is_launch: function & LAUNCHES != 0,
+                time: before,
+            });
+            self.turn(&turns);
+            if !is_recorded {
+                return;
+            }
             let stack = self.callers();
             let start = (self.clock)();
             OPEN.set(Open {
@@ -73,7 +93,7 @@ impl Recorder {
         }
         match function {
             START => {
-                self.begin_part(correlation);
+                self.turn(&self.gate.profiler_starts((self.clock)()));
                 return None;
             }
             STOP => return None,
@@ -87,7 +107,7 @@ impl Recorder {
                 let end = (self.clock)();
                 OPEN.set(Open::default());
                 self.write(&Record::Call(Call {
-                    name: function,
+                    name: function & !LAUNCHES,
                     thread: thread(),
                     stack: open.stack,
                     start: open.start,
@@ -113,22 +133,10 @@ impl Recorder {
         self.gate.has_call(correlation)
     }
 
-    /// Whether what happens at this time, and is no call's, is recorded.
-    pub fn has_time(&self, time: u64) -> bool {
-        self.gate.has_time(time)
-    }
-
-    fn begin_part(&self, correlation: u32) {
-        let now = (self.clock)();
-        if self.gate.open(correlation, now) {
-            self.write(&Record::Part(Part::Begin(now)));
-        }
-    }
-
-    fn end_part(&self, correlation: u32) {
-        let now = (self.clock)();
-        if self.gate.close(correlation, now) {
-            self.write(&Record::Part(Part::End(now)));
+    /// A part begins or ends.
+    pub(crate) fn turn(&self, turns: &[Part]) {
+        for &turn in turns {
+            self.write(&Record::Part(turn));
         }
     }
 

@@ -11,7 +11,9 @@ mod calls;
 mod gate;
 mod names;
 mod native;
+pub mod nvtx;
 mod python;
+mod selection;
 mod stacks;
 
 use std::collections::HashMap;
@@ -26,8 +28,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use recording::{End, Log, Process, Record, Text};
 
-pub use crate::gate::BY_PROFILER;
 use crate::gate::Gate;
+pub use crate::selection::{Selection, Within};
 use crate::stacks::Stacks;
 
 /// The environment variable that names the folder; without it nothing is recorded.
@@ -63,7 +65,7 @@ impl Recorder {
     /// `source` says what records.
     ///
     /// # Errors
-    /// The file system refuses, or the limit that the environment names is no number.
+    /// The file system refuses, or the environment names a limit or a part that is none.
     pub fn create(
         folder: &Path,
         source: &str,
@@ -71,10 +73,13 @@ impl Recorder {
         clock: fn() -> u64,
     ) -> io::Result<Recorder> {
         let id = std::process::id();
+        let selection = Selection::from_environment()?;
+        let asked = (!selection.is_all()).then(|| selection.to_string());
+        let (gate, turns) = Gate::new(selection, clock());
         let recorder = Recorder {
             log: new_file(folder, id, limit()?)?,
             clock,
-            gate: Gate::from_environment(),
+            gate,
             texts: Mutex::default(),
             stacks: Stacks::default(),
             cost: AtomicU64::new(0),
@@ -90,6 +95,10 @@ impl Recorder {
             source: source.to_owned(),
             is_emulated,
         }));
+        if let Some(asked) = asked {
+            recorder.write(&Record::Asked(asked));
+        }
+        recorder.turn(&turns);
         Ok(recorder)
     }
 
@@ -125,8 +134,12 @@ impl Recorder {
         self.stacks.current(|record| self.write(record))
     }
 
-    /// Ends the recording: `lost` records of devices are missing. Records may follow all the same, of threads that go on.
+    /// Ends the recording: `lost` records of devices are missing. Records may follow all the same, of threads that go on. A
+    /// child of `fork` leaves its parent's file alone.
     pub fn end(&self, lost: u64) {
+        if !self.is_own() {
+            return;
+        }
         self.write(&Record::End(End {
             time: (self.clock)(),
             lost,
@@ -264,5 +277,29 @@ mod tests {
             cost: 0,
         };
         assert_eq!(records.last(), Some(&Record::End(end)));
+    }
+
+    #[test]
+    fn a_child_of_fork_leaves_its_parents_file_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let recorder = Recorder::create(folder.path(), "a test", false, || 7).expect("a file");
+        // SAFETY: the child takes no lock, and ends without what other threads would have to do.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            recorder.end(0);
+            // SAFETY: it always succeeds.
+            unsafe { libc::_exit(0) };
+        }
+        let mut status = 0;
+        // SAFETY: the last is a place to write to.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        recorder.text("written after the child has ended");
+        let path = folder.path().join(format!("{}.rec", std::process::id()));
+        let records = Recording::read(&path).expect("a recording").records;
+        assert!(
+            matches!(records.last(), Some(Record::Text(_))),
+            "{records:?}"
+        );
     }
 }

@@ -42,6 +42,11 @@ pub(crate) fn recorded(name: &str) -> Option<&str> {
     is_wanted.then(|| known(name))
 }
 
+/// Whether a function of this name puts a kernel or a graph into a stream.
+pub(crate) fn launches(name: &str) -> bool {
+    name.contains("Launch") && !name.contains("HostFunc")
+}
+
 /// A function's name without what tells its versions apart: `cudaMemcpyAsync_ptsz_v7000`, `cuMemAlloc_v2`.
 fn known(name: &str) -> &str {
     let mut name = name;
@@ -78,5 +83,12 @@ mod tests {
         ] {
             assert_eq!(recorded(name), expected, "{name}");
         }
+        let launch = [
+            "cuLaunchKernelEx",
+            "cudaGraphLaunch",
+            "cuLaunchHostFunc",
+            "cuMemAlloc",
+        ];
+        assert_eq!(launch.map(launches), [true, true, false, false]);
     }
 }

@@ -29,8 +29,10 @@ pub enum Record {
     Range(Range),
     /// The end of the process.
     End(End),
-    /// The begin, or the end, of a part that was asked for: nothing is recorded outside of parts where there are any.
+    /// The begin, or an end, of a part that was asked for: nothing is recorded outside of parts where there are any.
     Part(Part),
+    /// The parts that were asked for, in words.
+    Asked(String),
 }
 
 /// A process.
@@ -314,12 +316,13 @@ pub enum Range {
     },
 }
 
-/// The begin, or the end, of a part of a process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The begin of a part of a process, or an end. A part has ended at the first of its ends: one is written as soon as it is known,
+/// and may lie ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// It begins at this time.
     Begin(u64),
-    /// It ends at this time.
+    /// It ends at this time, if not before.
     End(u64),
 }
 

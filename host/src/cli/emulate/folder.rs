@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 use crate::cli::embedded_library;
 
+/// The emulated driver's file.
+const LIBRARY: &str = "libcuda.so.1";
 /// In place of Triton's assembler: hands PTX over as it is.
 const PTXAS: &str = include_str!("ptxas.sh");
 /// For Python: Numba links with the driver, and kernels have the lines of their source.
@@ -28,8 +30,8 @@ impl Folder {
     pub(in crate::cli) fn new() -> io::Result<Folder> {
         let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir()?;
         let path = |name: &str| folder.path().join(name);
-        fs::write(path("libcuda.so.1"), embedded_library::emulated_driver())?;
-        symlink("libcuda.so.1", path("libcuda.so"))?;
+        fs::write(path(LIBRARY), embedded_library::emulated_driver())?;
+        symlink(LIBRARY, path("libcuda.so"))?;
         fs::write(path("ptxas"), PTXAS)?;
         fs::set_permissions(path("ptxas"), fs::Permissions::from_mode(0o755))?;
         fs::create_dir(path("python"))?;
@@ -41,6 +43,11 @@ impl Folder {
     /// Where it is.
     pub(in crate::cli) fn path(&self) -> &Path {
         self.0.path()
+    }
+
+    /// The emulated driver.
+    pub(in crate::cli) fn library(&self) -> PathBuf {
+        self.0.path().join(LIBRARY)
     }
 
     /// Where the program's processes say what they have launched.

@@ -2,6 +2,7 @@
 
 mod compare;
 mod program;
+mod selected;
 mod show;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use super::Failure;
 use super::option_values::refuse_without_effect;
 pub(super) use compare::Programs;
 use program::Recorded;
+use selected::Selected;
 pub(super) use show::Outputs;
 
 /// The program that is profiled, and how it is run and recorded.
@@ -25,9 +27,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = On::Auto)]
     on: On,
 
-    /// Which part of the program is recorded: all, or what is between cudaProfilerStart and cudaProfilerStop
-    #[arg(long, value_name = "PART", value_enum, default_value_t = Part::All)]
-    part: Part,
+    #[command(flatten)]
+    selected: Selected,
 
     /// Keep the recordings, a file per process, in this new folder
     #[arg(long, value_name = "FOLDER")]
@@ -58,26 +59,20 @@ enum On {
     Emulator,
 }
 
-/// The part of a program that is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
-    All,
-    Profiler,
-}
-
 impl Arguments {
     /// Whether a program, or what one has left, is to be profiled.
     pub(super) fn is_given(&self) -> bool {
         !self.program.is_empty() || self.recording.is_some()
     }
 
-    /// Refuses files that only a program's profile has.
+    /// Refuses files that only a program's profile has, and parts of a program.
     pub(super) fn refuse_without_program(&self) -> Result<(), Failure> {
-        let given = [
+        let files = [
             ("--timeline", self.timeline.is_some()),
             ("--csv", self.csv.is_some()),
         ];
-        refuse_without_effect(&given, "without a program")
+        refuse_without_effect(&files, "without a program")?;
+        refuse_without_effect(&self.selected.given(), "without a program")
     }
 
     /// Runs the program, if one is named, and hands over the folder of recordings. What the program's end says comes after
@@ -87,6 +82,7 @@ impl Arguments {
         show: impl FnOnce(&std::path::Path) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if let Some(folder) = &self.recording {
+            refuse_without_effect(&self.selected.given(), "with --recording")?;
             return show(folder);
         }
         let recorded = Recorded::run(self)?;

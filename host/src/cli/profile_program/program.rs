@@ -1,5 +1,6 @@
 //! Runs a program so that it leaves recordings.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -7,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use emulated_driver::settings;
+use recorder::{Selection, Within};
 use tempfile::TempDir;
 
-use super::{Arguments, On, Part};
+use super::{Arguments, On};
 use crate::cli::emulate::{folder::Folder, own_status};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::{Failure, embedded_library, streams};
@@ -45,14 +47,17 @@ impl Recorded {
         };
         let mut program = Command::new(name);
         program.args(words).env(recorder::FOLDER, &folder);
-        match arguments.part {
-            Part::All => program.env_remove(recorder::BY_PROFILER),
-            Part::Profiler => program.env(recorder::BY_PROFILER, "on"),
-        };
+        let selection = arguments.selected.selection();
+        for (variable, value) in selection.variables() {
+            match value {
+                Some(value) => program.env(variable, value),
+                None => program.env_remove(variable),
+            };
+        }
         let emulated = match is_emulated(arguments.on)? {
-            true => Some(Emulated::around(&mut program)?),
+            true => Some(Emulated::around(&mut program, &selection)?),
             false => {
-                temporary.push(inject(&mut program)?);
+                temporary.push(inject(&mut program, &selection)?);
                 None
             }
         };
@@ -118,8 +123,8 @@ fn is_emulated(on: On) -> Result<bool, Failure> {
 }
 
 /// Has NVIDIA's driver load the recorder. The library is in the folder that is returned.
-fn inject(program: &mut Command) -> Result<TempDir, Failure> {
-    if let Some(other) = std::env::var_os(INJECTION) {
+fn inject(program: &mut Command, selection: &Selection) -> Result<TempDir, Failure> {
+    if let Some(other) = env::var_os(INJECTION) {
         return Err(Failure::Usage(format!(
             "{INJECTION} names {} already: a program is recorded by one at a time",
             other.display()
@@ -128,13 +133,28 @@ fn inject(program: &mut Command) -> Result<TempDir, Failure> {
     let folder = new_folder()?;
     let path = folder.path().join("libridgepoint_injection.so");
     fs::write(&path, embedded_library::injection()).map_err(Failure::failed)?;
-    program.env(INJECTION, path);
-    // NVTX's functions do nothing unless a library takes their calls: CUPTI itself, which tells the recorder. Where it is not
-    // found from here, ranges are missing.
-    if let (None, Ok(cupti)) = (std::env::var_os(RANGES), cupti::file()) {
-        program.env(RANGES, cupti);
-    }
+    program.env(INJECTION, &path);
+    listen_to_ranges(program, &path, selection)?;
     Ok(folder)
+}
+
+/// Has NVTX tell this library of the program's ranges. One that the environment names already is left alone, and gets them.
+fn listen_to_ranges(
+    program: &mut Command,
+    library: &Path,
+    selection: &Selection,
+) -> Result<(), Failure> {
+    match (env::var_os(RANGES), &selection.within) {
+        (None, _) => {
+            program.env(RANGES, library);
+            Ok(())
+        }
+        (Some(other), Within::Range(_)) => Err(Failure::Usage(format!(
+            "{RANGES} names {} already: ranges are told to one library at a time",
+            other.display()
+        ))),
+        (Some(_), _) => Ok(()),
+    }
 }
 
 /// The emulated driver in the program's environment, which records by itself.
@@ -143,9 +163,10 @@ struct Emulated {
 }
 
 impl Emulated {
-    fn around(program: &mut Command) -> Result<Emulated, Failure> {
+    fn around(program: &mut Command, selection: &Selection) -> Result<Emulated, Failure> {
         let folder = Folder::new().map_err(Failure::failed)?;
         folder.lend_to(program);
+        listen_to_ranges(program, &folder.library(), selection)?;
         program
             .env(settings::RECORD, folder.record())
             .env(settings::CHECKS, "off");

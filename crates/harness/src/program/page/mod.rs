@@ -3,6 +3,8 @@
 mod overview;
 mod source;
 
+use itertools::Itertools;
+
 use super::analysis::Analysis;
 use super::model::Program;
 use super::story;
@@ -22,13 +24,14 @@ pub fn page(
 ) -> String {
     let commands = analysis.processes.iter().map(|it| it.command.join(" "));
     let commands: Vec<String> = commands.collect();
-    let subtitle = match analysis.is_emulated {
-        true => "Recorded on emulated devices: counts and order, without times".to_owned(),
+    let whole = match analysis.is_emulated {
+        true => "Recorded on emulated devices: counts and order, without times.".to_owned(),
         false => format!(
-            "From the first call to the last: {}",
+            "From the first call to the last: {}.",
             time_text(analysis.whole_ns)
         ),
     };
+    let subtitle = text::parts(analysis).chain([whole]).join(" ");
     let mut body = String::new();
     if !analysis.is_emulated {
         body += &overview::overview(program);

@@ -21,7 +21,7 @@ pub(in crate::program) enum Change {
     Later(HashSet<usize>),
     /// These copies are of page-locked memory, and do not block.
     Pinned(HashSet<usize>),
-    /// Copies to the device begin work that is independent of that before, in one of several streams in turn.
+    /// Large copies to the device begin work that is independent of that before, in one of several streams in turn.
     Streams,
     /// Launches that follow each other are one launch of a graph.
     Graphs,
@@ -227,24 +227,22 @@ impl Plan {
         let mut place_of = vec![0; self.works.len()];
         for id in process.streams.ids() {
             let mut turn = 0;
-            let mut before = Engine::ToDevice;
+            let mut was_copied = true;
             for &index in process.streams.activities(id) {
                 let work = &mut self.works[index];
-                if work.engine == Engine::ToDevice && before != Engine::ToDevice {
-                    turn += 1;
-                }
-                before = work.engine;
+                let is_copied =
+                    work.engine == Engine::ToDevice && is_large(&process.activities[index].work);
+                turn += usize::from(is_copied && !was_copied);
+                was_copied = is_copied;
                 place_of[index] = order[work.stream].len();
                 order[work.stream].push(index);
                 work.stream = first + TURNS * work.stream + turn % TURNS;
             }
         }
         self.streams = first + TURNS * first;
-        let copies = process.activities.iter().filter_map(|it| match it.work {
-            Kind::Copy { .. } => process.caller(it).map(|it| &*it.place),
-            _ => None,
-        });
-        let copies: HashSet<&Place> = copies.collect();
+        let copies = process.activities.iter().filter(|it| is_large(&it.work));
+        let copies = copies.filter_map(|it| process.caller(it));
+        let copies: HashSet<&Place> = copies.map(|it| &*it.place).collect();
         let works = &self.works;
         // Who waited for a work waited for those in front of it, which are now in streams of their own.
         let in_front = |work: usize| {
@@ -258,7 +256,7 @@ impl Plan {
             let last = thread.steps.iter().rposition(|it| !it.awaits.is_empty());
             for (index, step) in thread.steps.iter_mut().enumerate() {
                 let call = step.call.map(|it| &process.calls[it]);
-                // A library's own wait for each copy would keep the batches apart.
+                // A library's own wait for each of these copies would keep the batches apart.
                 let is_of_copy = call
                     .is_some_and(|it| it.purpose == Purpose::Wait && copies.contains(&*it.place));
                 step.awaits = match is_of_copy && last != Some(index) {
@@ -310,6 +308,13 @@ impl Plan {
             }
         }
     }
+}
+
+/// Whether it is a copy that is worth a change: those of a few values are not.
+pub(in crate::program) fn is_large(work: &Kind) -> bool {
+    /// Bytes.
+    const LARGE: u64 = 64 << 10;
+    matches!(work, Kind::Copy { bytes, .. } if *bytes >= LARGE)
 }
 
 /// The last of these calls, and those right before it at the same line: what the host needs at last it copies then.

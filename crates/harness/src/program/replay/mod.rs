@@ -9,5 +9,5 @@ mod change;
 mod plan;
 mod run;
 
-pub(super) use change::Change;
+pub(super) use change::{Change, is_large};
 pub(super) use plan::Plan;

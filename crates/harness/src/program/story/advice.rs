@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::function::Purpose;
 use super::super::model::{Call, Process, Program, Work};
 use super::super::place::Place;
-use super::super::replay::{Change, Plan};
+use super::super::replay::{Change, Plan, is_large};
 use super::super::wait::Wait;
 use crate::table::{counted, listed};
 
@@ -18,8 +18,6 @@ const LEAST: f64 = 0.01;
 const PLACES: usize = 8;
 /// Bytes of a copy that brings a few values.
 const VALUES: u64 = 4096;
-/// Bytes of a copy whose memory is worth being page-locked.
-const LARGE: u64 = 64 << 10;
 
 /// A change that would save time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -301,9 +299,9 @@ impl<'p> Candidates<'p> {
             .activities
             .iter()
             .filter_map(|it| match it.work {
-                Work::Copy { from, to, bytes } => {
+                Work::Copy { from, to, .. } => {
                     let is_pageable = [from, to].contains(&Memory::Pageable);
-                    it.call.filter(|_| is_pageable && bytes >= LARGE)
+                    it.call.filter(|_| is_pageable && is_large(&it.work))
                 }
                 _ => None,
             });
@@ -343,8 +341,8 @@ impl<'p> Candidates<'p> {
                 let activity = &self.process.activities[index];
                 match activity.work {
                     Work::Kernel { .. } => has_kernel = true,
-                    Work::Copy { from, to, bytes }
-                        if to == Memory::Device && from != to && bytes >= LARGE =>
+                    Work::Copy { from, to, .. }
+                        if to == Memory::Device && from != to && is_large(&activity.work) =>
                     {
                         count += u64::from(has_kernel);
                         has_kernel = false;

@@ -90,7 +90,8 @@ fn of_process(process: &Process, begin: u64) -> Vec<Idle> {
         let (mut busy, mut idle, mut until) = (0, 0, first.start);
         let (mut kernels, mut kernel_until) = (0, first.start);
         for activity in &activities {
-            if activity.start > until {
+            // Of the time between two recorded parts nothing is known.
+            if activity.start > until && !process.is_unrecorded_between(until, activity.start) {
                 idle += activity.start - until;
                 host.explain(activity, (until, activity.start), &mut causes);
             }

@@ -135,6 +135,34 @@ fn memory_that_is_page_locked() {
     );
 }
 
+/// Batches, and then steps whose value the host waits for.
+fn batches_and_values(streams: u32) -> (Recording, u64) {
+    let mut machine = Machine::new();
+    for batch in 0..10 {
+        let stream = batch % streams;
+        machine.copies(21, stream, (Pinned, Device, 64 << 20));
+        machine.launches(22, stream, 2700);
+        machine.copies(23, stream, (Device, Pinned, 64 << 20));
+    }
+    machine.waits(25);
+    for _ in 0..500 {
+        machine.launches(30, 0, 20);
+        machine.copies(31, 0, (Device, Pinned, 4));
+        machine.waits_until(31, 0, machine.free(0));
+        machine.works(30);
+    }
+    machine.ends()
+}
+
+#[test]
+fn streams_are_for_batches_and_not_for_values() {
+    saves(
+        batches_and_values(1),
+        batches_and_values(4),
+        "several streams",
+    );
+}
+
 #[test]
 fn batches_in_several_streams() {
     saves(batches(true, 1), batches(true, 4), "several streams");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use recording::{
-    Activity, Allocation, Call, Device, End, Frame, Kernel, Memory, Process, Range, Record,
+    Activity, Allocation, Call, Device, End, Frame, Kernel, Memory, Part, Process, Range, Record,
     Recording, Stack, Synchronization, Synchronized, Text, Work,
 };
 
@@ -188,6 +188,19 @@ impl Script {
         self.records.push(Record::Range(begin));
         let time = time(end);
         self.records.push(Record::Range(Range::End { id, time }));
+    }
+
+    /// A part of the process that begins at a microsecond, and these ends of it.
+    pub(in crate::program) fn part(&mut self, begin: u64, ends: &[u64]) {
+        let time = |it: u64| 5000 + it * US;
+        self.records.push(Record::Part(Part::Begin(time(begin))));
+        let ends = ends.iter().map(|it| Record::Part(Part::End(time(*it))));
+        self.records.extend(ends);
+    }
+
+    /// The words for the parts that were asked for.
+    pub(in crate::program) fn asked(&mut self, words: &str) {
+        self.records.push(Record::Asked(words.to_owned()));
     }
 
     /// The recording of a process that has ended then.

@@ -4,7 +4,8 @@ use recording::{Memory, Synchronized};
 use serde_json::Value;
 
 use super::script::{Script, program};
-use crate::program::{Analysis, Why, page, write_timeline};
+use crate::program::{Analysis, Why, page, text, write_timeline};
+use crate::table::Width;
 
 /// The causes of the first device's gaps: why, the lines, and microseconds.
 fn causes(script: Script, end: u64) -> Vec<(Why, String, String, f64)> {
@@ -54,6 +55,29 @@ fn a_gap_behind_a_launch_that_came_in_time_is_another_streams() {
         (causes.len(), causes[0].0, causes[0].3),
         (1, Why::OtherStream, 300.0)
     );
+}
+
+#[test]
+fn of_the_time_between_two_parts_nothing_is_told() {
+    let mut script = Script::new();
+    script.asked("from cudaProfilerStart to cudaProfilerStop, for 0.002 s");
+    // The time that was asked for ends after the profiler's part, and after the process.
+    script.part(0, &[2000, 60]);
+    let first = script.call("cudaLaunchKernel", 1, (10, 15));
+    script.kernel("k", (7, first), (20, 100));
+    script.part(500, &[2000]);
+    let second = script.call("cudaLaunchKernel", 2, (510, 515));
+    script.kernel("k", (7, second), (520, 600));
+    let third = script.call("cudaLaunchKernel", 2, (630, 635));
+    script.kernel("k", (7, third), (640, 700));
+    let analysis = Analysis::of(&program(script.end(900)));
+    let device = &analysis.story.devices[0];
+    assert_eq!((device.busy_ns, device.idle_ns), (220e3, 40e3));
+    let part = analysis.processes[0].part.as_ref().expect("parts");
+    assert_eq!((part.count, part.total_ns), (2, 460e3));
+    let text = text(&analysis, Width::Any);
+    let said = "Recorded from cudaProfilerStart to cudaProfilerStop, for 0.002 s: 2 parts, 460.00 us in all.";
+    assert!(text.contains(said), "{text}");
 }
 
 #[test]
