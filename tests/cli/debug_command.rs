@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -140,6 +141,47 @@ fn ctrl_c_stops_a_kernel_that_never_ends() {
     }
     let ended = started.wait().expect("it ends");
     assert_eq!(ended.code(), Some(0));
+}
+
+/// A program that says so when it runs, and launches a second later.
+fn launches_late(folder: &Path) {
+    let script = "#!/bin/sh\necho begun\nsleep 1\nexec ./saxpy\n";
+    let path = folder.join("late");
+    fs::write(&path, script).expect("writable");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&path, mode).expect("ours");
+}
+
+#[test]
+fn ctrl_c_before_a_launch_stops_it_where_it_begins() {
+    let folder = folder();
+    launches_late(folder.path());
+    let mut started = Command::new(support::ridgepoint())
+        .args(["debug", "./late"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command");
+    let mut input = started.stdin.take().expect("piped");
+    let mut output = BufReader::new(started.stdout.take().expect("piped"));
+    input.write_all(b"run\n").expect("it reads");
+    let mut printed = String::new();
+    while !printed.ends_with("begun\n") {
+        let read = output.read_line(&mut printed).expect("readable");
+        assert_ne!(read, 0, "{printed}");
+    }
+    let pid = started.id().to_string();
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.expect("kill").success());
+    input.write_all(b"continue\nquit\n").expect("it reads");
+    output.read_to_string(&mut printed).expect("readable");
+    let stopped = "Stopped: block [0, 0, 0], thread [0, 0, 0], in saxpy at saxpy.cu:1";
+    let ended = "The program has ended: exit status: 0.";
+    for said in [stopped, ended] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
+    assert_eq!(started.wait().expect("it ends").code(), Some(0));
 }
 
 /// The kernel's source, beside the program.
@@ -318,8 +360,8 @@ fn an_editor_goes_to_a_thread_to_a_write_to_a_finding_and_back() {
         json!(folder.path().join("saxpy.cu"))
     );
     let scopes = editor.gets("scopes", json!({"frameId": frame["id"]}));
-    assert_eq!(scopes["scopes"][0]["name"], "Registers");
-    let registers = json!({"variablesReference": scopes["scopes"][0]["variablesReference"]});
+    assert_eq!(scopes["scopes"][1]["name"], "Registers");
+    let registers = json!({"variablesReference": scopes["scopes"][1]["variablesReference"]});
     let registers = editor.gets("variables", registers);
     let of_name = |it: &&Value| it["name"] == "%r1";
     let index = registers["variables"]
@@ -402,6 +444,32 @@ fn an_editor_pauses_a_kernel_that_never_ends_and_goes_away() {
     assert_eq!(editor.event("stopped")["reason"], "pause");
     assert_eq!(editor.line(&json!(1)), 3);
     editor.ends();
+}
+
+#[test]
+fn an_editor_that_pauses_before_a_launch_stops_it_where_it_begins() {
+    let folder = folder();
+    // Before there is a program, while it is not let go, and while it has not come to a launch.
+    for moment in ["no program", "not configured", "no launch"] {
+        launches_late(folder.path());
+        let mut editor = Editor::start(folder.path());
+        editor.gets("initialize", json!({}));
+        let pause = |editor: &mut Editor, when: &str| {
+            if when == moment {
+                editor.gets("pause", json!({"threadId": 1}));
+            }
+        };
+        pause(&mut editor, "no program");
+        editor.gets("launch", json!({"program": "./late"}));
+        pause(&mut editor, "not configured");
+        editor.gets("configurationDone", json!({}));
+        pause(&mut editor, "no launch");
+        assert_eq!(editor.event("stopped")["reason"], "pause", "{moment}");
+        assert_eq!(editor.line(&json!(1)), 1, "{moment}");
+        editor.gets("continue", json!({"threadId": 1}));
+        assert_eq!(editor.event("exited")["exitCode"], 0, "{moment}");
+        editor.ends();
+    }
 }
 
 #[test]
