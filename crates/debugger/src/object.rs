@@ -37,6 +37,8 @@ pub(crate) enum Shape {
 const MOST_PARTS: usize = 32;
 /// How deep structures are shown in each other.
 const DEPTH: u32 = 4;
+/// The members by which slices of Rust and arrays of Numba point to their elements.
+const ELEMENTS: [&str; 2] = ["data_ptr", "data"];
 /// What is shown of what is nowhere.
 pub(crate) const NOWHERE: &str = "<optimized out>";
 
@@ -195,7 +197,7 @@ impl Object {
         }))
     }
 
-    /// An element of an array, of a slice of Rust, or of the memory that a pointer points to.
+    /// An element of an array, of a slice, or of the memory that a pointer points to.
     pub(crate) fn element(
         &self,
         index: i128,
@@ -209,10 +211,13 @@ impl Object {
             Shape::Source(id) => match types.get(id).kind {
                 Kind::Array(of, count) => (self.part(0, Shape::Source(of)), Some(count)),
                 Kind::Pointer(Some(_)) => (self.target(names)?.ok_or_else(far)?, None),
-                _ => match self.member("data_ptr", names)? {
-                    Some(pointer) => (pointer.target(names)?.ok_or_else(far)?, None),
-                    None => return Err(format!("`{name}` has no elements")),
-                },
+                _ => {
+                    let mut pointers = ELEMENTS.iter().map(|it| self.member(it, names));
+                    let pointer = pointers.find_map(Result::transpose);
+                    let none = || Err(format!("`{name}` has no elements"));
+                    let pointer = pointer.unwrap_or_else(none)?;
+                    (pointer.target(names)?.ok_or_else(far)?, None)
+                }
             },
             Shape::Number(_) => {
                 return Err(format!(

@@ -7,6 +7,8 @@ mod dies;
 mod location;
 mod scopes;
 mod symbols;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use std::borrow::Cow;

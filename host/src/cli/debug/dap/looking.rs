@@ -121,7 +121,15 @@ impl Adapter {
     pub(super) fn scopes(&mut self, arguments: &Value) -> Answered {
         self.stop.as_ref().ok_or(NOT_STOPPED)?;
         let frame = arguments["frameId"].as_u64().unwrap_or(0);
-        let scope = |(index, name): (u64, &str)| json!({"name": name, "variablesReference": 1 + frame * SCOPES + index, "expensive": false});
+        let scope = |(index, name): (u64, &str)| {
+            json!({
+                "name": name,
+                "presentationHint": name.to_lowercase(),
+                "variablesReference": 1 + frame * SCOPES + index,
+                // A function may have thousands of them.
+                "expensive": name == "Registers",
+            })
+        };
         let scopes = (0..).zip(NAMES).map(scope);
         Ok(json!({"scopes": scopes.collect::<Vec<_>>()}))
     }
