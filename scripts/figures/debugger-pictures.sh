@@ -15,7 +15,7 @@ terminal=(tmux -S "$work/tmux" -f /dev/null)
 trap '"${terminal[@]}" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 cp "$2"/saxpy "$2"/saxpy.cu "$2"/saxpy.ptx "$work"
 cd "$work"
-"${terminal[@]}" new-session -d -x 112 -y 34 "nvim -u NONE -c 'luafile $here/debugger-pictures.lua'"
+"${terminal[@]}" new-session -d -x 112 -y 28 "nvim -u NONE -c 'luafile $here/debugger-pictures.lua'"
 
 # draw NUMBER NAME EXPRESSION..: at a stop of the program, what Neovim shows when the expressions were typed.
 draw() {
@@ -36,4 +36,4 @@ draw() {
 }
 
 draw 1 debugger-breakpoint 'i' 'y[i]' 'lanes i'
-draw 2 debugger-finding 'n' 'x[i - 1]' 'lanes i < n'
+draw 2 debugger-finding 'n' 'lanes i' 'x[i - 1]' 'x[i]'

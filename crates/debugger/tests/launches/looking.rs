@@ -115,3 +115,15 @@ fn arrays_without_names_have_numbers_and_variables_that_nobody_names_are_not_sho
     assert_eq!(names, ["shared0"]);
     front.end().expect("no finding");
 }
+
+#[test]
+fn a_register_is_the_function_s_own_where_a_scope_has_one_of_its_name() {
+    let within = "{ .reg .b32 %r7; mov.u32 %r7, 7; }\n    st.shared.f32";
+    let ptx = SUM.replacen("st.shared.f32", within, 1);
+    assert_ne!(ptx, SUM);
+    let mut front = Front::of(&ptx, "sum", [BLOCKS, THREADS], Options::default());
+    front.set(&[(line(6), "", 0)]);
+    front.go(Until::Breakpoint, 0);
+    assert_eq!(front.value(0, "%r7"), "32");
+    front.end().expect("no finding");
+}

@@ -176,9 +176,10 @@ impl<'a> Stopped<'a> {
         self.registers_that(lane, call, |_| true)
     }
 
-    /// One of them by its name.
+    /// One of them by its name: the function's own, and not that of a scope within.
     pub fn register(&self, lane: u32, call: usize, name: &str) -> Option<Register> {
-        self.registers_that(lane, call, |it| it == name).pop()
+        let all = self.registers_that(lane, call, |it| it == name);
+        all.into_iter().next()
     }
 
     fn registers_that(
