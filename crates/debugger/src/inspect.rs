@@ -199,20 +199,19 @@ impl<'a> View<'a> {
             if all.iter().any(|known| known.name == it.name) {
                 continue;
             }
-            let object = self.object_of(it, site);
-            let described = object.map(|it| self.described(String::new(), String::new(), &it));
-            let mut variable = described.unwrap_or_else(|| Variable {
-                name: String::new(),
-                expression: String::new(),
-                value: Value {
-                    text: NOWHERE.to_owned(),
-                    ty: self.types().name(it.ty),
+            let variable = match self.object_of(it, site) {
+                Some(object) => self.described(&it.name, it.name.clone(), &object),
+                None => Variable {
+                    name: it.name.clone(),
+                    expression: it.name.clone(),
+                    value: Value {
+                        text: NOWHERE.to_owned(),
+                        ty: self.types().name(it.ty),
+                    },
+                    elements: 0,
+                    members: 0,
                 },
-                elements: 0,
-                members: 0,
-            });
-            variable.name.clone_from(&it.name);
-            variable.expression.clone_from(&it.name);
+            };
             all.push(variable);
         }
         all
@@ -243,11 +242,11 @@ impl<'a> View<'a> {
         Some(found.ok_or_else(|| format!("`{name}` is optimized out at this instruction")))
     }
 
-    fn described(&self, name: String, expression: String, object: &Object) -> Variable {
-        let text = object.shown(&name, self).unwrap_or_else(|why| why);
+    fn described(&self, name: &str, expression: String, object: &Object) -> Variable {
+        let text = object.shown(name, self).unwrap_or_else(|why| why);
         let members = object.members(self).len() as u64;
         Variable {
-            name,
+            name: name.to_owned(),
             expression,
             value: Value {
                 text,
@@ -271,7 +270,7 @@ impl<'a> View<'a> {
             let member = |name: &str| {
                 let part = object.member(name, self)?;
                 let part = part.ok_or_else(|| format!("no member `{name}`"))?;
-                Ok(self.described(name.to_owned(), format!("{expression}.{name}"), &part))
+                Ok(self.described(name, format!("{expression}.{name}"), &part))
             };
             return members.iter().map(|it| member(&it.name)).collect();
         }
@@ -280,8 +279,8 @@ impl<'a> View<'a> {
             .min(object.elements(self.types()));
         let element = |index: u64| {
             let part = object.element(index.into(), expression, self)?;
-            let (name, of) = (format!("[{index}]"), format!("{expression}[{index}]"));
-            Ok(self.described(name, of, &part))
+            let name = format!("[{index}]");
+            Ok(self.described(&name, format!("{expression}{name}"), &part))
         };
         (first..end).map(element).collect()
     }

@@ -97,15 +97,13 @@ impl Object {
         match &names.types().get(id).kind {
             Kind::Struct(members) => members,
             Kind::Variants(tag, variants) => {
-                let tag = self.part(tag.offset, Shape::Number(Type::U64));
-                let bytes = match names.types().get(id).kind {
-                    Kind::Variants(tag, _) => tag.bytes,
-                    _ => 0,
+                let held = self.part(tag.offset, Shape::Number(Type::U64));
+                let Ok(value) = held.read(tag.bytes, names) else {
+                    return &[];
                 };
-                let value = tag.read(bytes, names).map(|it| from_le(&it) as u64).ok();
-                let is_it = |it: &&(Option<u64>, Member)| it.0.is_some() && it.0 == value;
+                let value = Some(from_le(&value) as u64);
                 let other = || variants.iter().find(|it| it.0.is_none());
-                let found = variants.iter().find(is_it).or_else(other);
+                let found = variants.iter().find(|it| it.0 == value).or_else(other);
                 found.map_or(&[], |it| std::slice::from_ref(&it.1))
             }
             _ => &[],
@@ -299,10 +297,12 @@ impl Object {
     fn parts_shown(&self, names: &dyn Names, depth: u32) -> String {
         let types = names.types();
         if self.number_type(types).is_some() {
-            return self.number_shown("", names).unwrap_or_else(|why| {
-                let is_nowhere = matches!(self.held, Held::Bytes(_));
-                if is_nowhere { why } else { "?".to_owned() }
-            });
+            let unknown = match self.held {
+                Held::Bytes(_) => NOWHERE,
+                Held::Memory(_) => "<no memory>",
+            };
+            let shown = self.number_shown("", names);
+            return shown.unwrap_or_else(|_| unknown.to_owned());
         }
         if depth == 0 {
             return "{..}".to_owned();
@@ -320,12 +320,17 @@ impl Object {
         if elements > 0 {
             let shown = (0..elements.min(MOST_PARTS as u64)).map(|index| {
                 let element = self.element(index.into(), "", names);
-                element.map_or_else(|_| "?".to_owned(), |it| it.parts_shown(names, depth - 1))
+                element.map_or_else(|why| why, |it| it.parts_shown(names, depth - 1))
             });
             let shown: Vec<String> = shown.collect();
             return format!("[{}{}]", shown.join(", "), more(elements as usize));
         }
-        "{}".to_owned()
+        match self.ty {
+            // Which variant it is would have to be known.
+            Shape::Source(id) if matches!(types.get(id).kind, Kind::Variants(..)) => NOWHERE,
+            _ => "{}",
+        }
+        .to_owned()
     }
 }
 

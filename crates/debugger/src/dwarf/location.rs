@@ -85,9 +85,9 @@ impl Evaluation<'_> {
             REGISTER => {
                 rest.read_u8().ok()?;
                 let name = register(rest.read_uleb128().ok()?)?;
+                // Of one that there is not, the pieces beside it are known all the same.
                 let bits = self.machine.register(&name);
                 self.value = bits.map(|it| it.to_le_bytes().to_vec());
-                // A register that is not declared is no value, and the pieces beside it are.
                 Some(())
             }
             REGISTER_OFFSET => {

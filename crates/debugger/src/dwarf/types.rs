@@ -187,25 +187,38 @@ impl<'r, 'd> TypeReader<'r, 'd> {
         })
     }
 
+    /// The tag of a part with variants.
+    fn tag(&self, die: &Die<'d>) -> Option<Tag> {
+        let dies = self.dies;
+        let (unit, offset) = dies.referred(die, gimli::DW_AT_discr)?;
+        let tag = dies.at(unit, offset)?;
+        let (unit, ty) = dies.referred(&tag, gimli::DW_AT_type)?;
+        let bytes = dies.number(&dies.at(unit, ty)?, gimli::DW_AT_byte_size)?;
+        Some(Tag {
+            offset: dies.member_offset(&tag),
+            bytes: bytes.min(8),
+        })
+    }
+
     fn structure(&mut self, unit: usize, offset: UnitOffset) -> Kind {
         let dies = self.dies;
-        let (mut members, mut tag, mut variants) = (Vec::new(), None, Vec::new());
-        // The value of the tag for the members that follow, in a part with variants.
-        let mut value = None;
+        let (mut members, mut variants) = (Vec::new(), Vec::new());
+        // An enumeration of one variant has no tag.
+        let mut tag = Tag {
+            offset: 0,
+            bytes: 0,
+        };
+        // The variant that entries belong to, by the value of its tag.
+        let mut variant = None;
         for (depth, die) in dies.within(unit, offset) {
-            match (die.entry.tag(), depth) {
-                (gimli::DW_TAG_member, 1) => members.extend(self.member(&die)),
-                (gimli::DW_TAG_member, 2) => {
-                    let ty = dies.referred(&die, gimli::DW_AT_type);
-                    let ty = ty.and_then(|(unit, offset)| dies.at(unit, offset));
-                    let bytes = ty.and_then(|it| dies.number(&it, gimli::DW_AT_byte_size));
-                    tag = Some(Tag {
-                        offset: dies.member_offset(&die),
-                        bytes: bytes.unwrap_or(1).min(8),
-                    });
-                }
-                (gimli::DW_TAG_variant, 2) => value = dies.number(&die, gimli::DW_AT_discr_value),
-                (gimli::DW_TAG_member, 3) => {
+            if depth <= 2 {
+                let is_variant = depth == 2 && die.entry.tag() == gimli::DW_TAG_variant;
+                variant = is_variant.then(|| dies.number(&die, gimli::DW_AT_discr_value));
+            }
+            match (die.entry.tag(), depth, variant) {
+                (gimli::DW_TAG_member, 1, _) => members.extend(self.member(&die)),
+                (gimli::DW_TAG_variant_part, 1, _) => tag = self.tag(&die).unwrap_or(tag),
+                (gimli::DW_TAG_member, 3, Some(value)) => {
                     variants.extend(self.member(&die).map(|it| (value, it)));
                 }
                 _ => {}
@@ -213,14 +226,7 @@ impl<'r, 'd> TypeReader<'r, 'd> {
         }
         match variants.is_empty() {
             true => Kind::Struct(members),
-            // An enumeration of one variant has no tag.
-            false => Kind::Variants(
-                tag.unwrap_or(Tag {
-                    offset: 0,
-                    bytes: 0,
-                }),
-                variants,
-            ),
+            false => Kind::Variants(tag, variants),
         }
     }
 

@@ -117,9 +117,9 @@ fn arrays_without_names_have_numbers_and_variables_that_nobody_names_are_not_sho
 }
 
 #[test]
-fn a_register_is_the_function_s_own_where_a_scope_has_one_of_its_name() {
-    let within = "{ .reg .b32 %r7; mov.u32 %r7, 7; }\n    st.shared.f32";
-    let ptx = SUM.replacen("st.shared.f32", within, 1);
+fn of_registers_of_the_same_name_the_first_is_meant() {
+    let within = "{ .reg .b32 %r7; mov.u32 %r7, 7; }\n$loop:";
+    let ptx = SUM.replacen("$loop:", within, 1);
     assert_ne!(ptx, SUM);
     let mut front = Front::of(&ptx, "sum", [BLOCKS, THREADS], Options::default());
     front.set(&[(line(6), "", 0)]);

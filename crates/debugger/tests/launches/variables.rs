@@ -11,6 +11,9 @@ const CUDA: &str = include_str!("pairs/cuda.ptx");
 /// Made of `pairs/pairs.rs` by rustc 1.99.1 for `nvptx64-nvidia-cuda`, optimised: `-Copt-level=3 -Cdebuginfo=2`.
 const RUST: &str = include_str!("pairs/rust.ptx");
 
+/// The same without optimisation, with `i & 1` for `i % 2` and `i >> 1` for `i / 2`, which do not panic.
+const PLAIN_RUST: &str = include_str!("pairs/plain_rust.ptx");
+
 /// Stops at a line in thread 4 of block 1, which has `i` = 68.
 fn at(ptx: &str, file: &str, line: u32) -> (Front, Stop) {
     let mut front = Front::of(ptx, "pairs", [BLOCKS, THREADS], Options::default());
@@ -178,5 +181,29 @@ fn inlined_functions_have_variables_of_their_own() {
     let outer = locals(&mut front, 4, 1);
     assert!(outer.len() > 1, "{outer:?}");
     assert!(outer.contains(&"i: i32 = 68".to_owned()), "{outer:?}");
+    front.end().expect("no finding");
+}
+
+#[test]
+fn a_variant_of_an_enumeration_is_the_one_that_it_is() {
+    let (mut front, _) = at(PLAIN_RUST, "pairs.rs", 31);
+    are(
+        &mut front,
+        4,
+        &[
+            ("halved", "{Some: {__0: 34}}"),
+            ("halved.Some.__0", "34"),
+            ("halved.None", "`halved` has no member `None`"),
+        ],
+    );
+    let odd = Seat { lane: 5, frame: 0 };
+    let odd = front.ask(Question::Value(odd, "halved".to_owned()));
+    let Ok(Answer::Value(odd)) = odd else {
+        panic!("{odd:?}");
+    };
+    assert_eq!(
+        (odd.text.as_str(), odd.ty.as_str()),
+        ("{None: {}}", "Option<i32>")
+    );
     front.end().expect("no finding");
 }
