@@ -133,13 +133,11 @@ impl Information {
         machine: &dyn Machine,
     ) -> Option<Held> {
         let address = address_of(site);
-        let is_here = |range: &Option<std::ops::Range<u64>>| match range {
-            Some(range) => range.contains(&address),
-            None => true,
-        };
-        let place = variable.places.iter().find(|it| is_here(&it.0));
+        let is_here = |code: &std::ops::Range<u64>| code.contains(&address);
+        let mut places = variable.places.iter();
+        let place = places.find(|it| it.code.as_ref().is_none_or(is_here));
         let symbols = self.symbols.as_ref()?;
-        let held = place.and_then(|it| location::evaluate(&it.1, symbols, machine));
+        let held = place.and_then(|it| location::evaluate(&it.expression, symbols, machine));
         held.or_else(|| {
             let bytes = variable.constant?.to_le_bytes();
             Some(Held::Bytes(bytes.map(Some).to_vec()))

@@ -29,10 +29,17 @@ pub(crate) struct Function {
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) ty: TypeId,
-    /// Where it is: in which code, and an expression.
-    pub(crate) places: Vec<(Option<Range<u64>>, Vec<u8>)>,
+    pub(crate) places: Vec<Place>,
     /// The value of one that is nowhere because it is always the same.
     pub(crate) constant: Option<u64>,
+}
+
+/// Where a variable is.
+pub(crate) struct Place {
+    /// In which code; none: wherever it is seen.
+    pub(crate) code: Option<Range<u64>>,
+    /// An expression of DWARF.
+    pub(crate) expression: Vec<u8>,
 }
 
 impl Scope {
@@ -136,18 +143,23 @@ fn variable<'d>(
     })
 }
 
-fn places(dies: &Dies<'_>, die: &Die<'_>) -> Option<Vec<(Option<Range<u64>>, Vec<u8>)>> {
+fn places(dies: &Dies<'_>, die: &Die<'_>) -> Option<Vec<Place>> {
     let value = die.entry.attr_value(gimli::DW_AT_location)?;
     if let AttributeValue::Exprloc(_) | AttributeValue::Block(_) = value {
-        let expression = value.exprloc_value()?;
-        return Some(vec![(None, expression.0.slice().to_vec())]);
+        let expression = value.exprloc_value()?.0.slice().to_vec();
+        return Some(vec![Place {
+            code: None,
+            expression,
+        }]);
     }
     let unit = &dies.units[die.unit];
     let mut list = dies.dwarf.attr_locations(unit, value).ok()??;
     let mut places = Vec::new();
     while let Ok(Some(it)) = list.next() {
-        let range = it.range.begin..it.range.end;
-        places.push((Some(range), it.data.0.slice().to_vec()));
+        places.push(Place {
+            code: Some(it.range.begin..it.range.end),
+            expression: it.data.0.slice().to_vec(),
+        });
     }
     Some(places)
 }
