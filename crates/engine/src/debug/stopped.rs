@@ -176,7 +176,7 @@ impl<'a> Stopped<'a> {
         self.registers_that(lane, call, |_| true)
     }
 
-    /// One of them by its name: the function's own, and not that of a scope within.
+    /// One of them by its name: the first, where scopes within the function have others of that name.
     pub fn register(&self, lane: u32, call: usize, name: &str) -> Option<Register> {
         let all = self.registers_that(lane, call, |it| it == name);
         all.into_iter().next()
