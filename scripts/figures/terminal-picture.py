@@ -15,6 +15,7 @@ WIDTH, HEIGHT, MARGIN = 7.8, 17, 14
 # Of ECMA-48's "select graphic rendition": foreground colours on the dark ground below.
 COLOURS = {30: "#6e7681", 31: "#ff7b72", 32: "#7ee787", 33: "#e3b341", 34: "#79c0ff", 35: "#d2a8ff", 36: "#76e3ea",
            37: "#e6edf3", 90: "#8b949e", 91: "#ff7b72", 92: "#7ee787", 93: "#e3b341", 94: "#79c0ff"}
+TEXT, GROUND = "#e6edf3", "#0d1117"
 RENDITION = re.compile(r"\x1b\[([0-9;]*)m")
 
 
@@ -31,6 +32,14 @@ def spans(line):
         for code in (int(it or 0) for it in match[1].split(";")):
             if code == 0:
                 style = {}
+            elif code == 7:
+                style["reverse"] = True
+            elif code == 27:
+                style.pop("reverse", None)
+            elif code - 10 in COLOURS:
+                style["ground"] = COLOURS[code - 10]
+            elif code == 49:
+                style.pop("ground", None)
             elif code == 1:
                 style["font-weight"] = "bold"
             elif code == 2:
@@ -47,13 +56,18 @@ def drawn(lines):
     height = len(lines) * HEIGHT + 2 * MARGIN
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
            f'viewBox="0 0 {width:.0f} {height}" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
-           'font-size="13" fill="#e6edf3">')
-    yield f'<rect width="{width:.0f}" height="{height}" rx="6" fill="#0d1117"/>'
+           f'font-size="13" fill="{TEXT}">')
+    yield f'<rect width="{width:.0f}" height="{height}" rx="6" fill="{GROUND}"/>'
     for row, line in enumerate(lines):
         x, y = MARGIN, MARGIN + HEIGHT * row + 13
         for text, style in spans(line):
-            attributes = "".join(f' {name}="{value}"' for name, value in style.items())
             length = columns(text) * WIDTH
+            ground = style.pop("ground", None)
+            if style.pop("reverse", False):
+                ground, style["fill"] = style.get("fill", TEXT), ground or GROUND
+            if ground:
+                yield f'<rect x="{x:.1f}" y="{y - 13}" width="{length:.1f}" height="{HEIGHT}" fill="{ground}"/>'
+            attributes = "".join(f' {name}="{value}"' for name, value in style.items())
             # Whatever font there is, columns stay below each other.
             yield (f'<text x="{x:.1f}" y="{y}" textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs" '
                    f'xml:space="preserve"{attributes}>{escape(text)}</text>')

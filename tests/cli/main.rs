@@ -11,6 +11,7 @@ mod checkpoints;
 mod command_line;
 mod coverage;
 mod debug_command;
+mod debug_editor;
 mod emulate_command;
 mod endings;
 mod guide_commands;

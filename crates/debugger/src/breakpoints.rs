@@ -8,7 +8,7 @@ use engine::memory::LANES;
 use crate::expression::Expression;
 use crate::inspect::View;
 use crate::lines::Lines;
-use crate::protocol::{Breakpoint, Location, Resolved};
+use crate::protocol::{Breakpoint, Location, Resolved, Seat};
 
 /// All of a session.
 #[derive(Default)]
@@ -137,7 +137,7 @@ impl Active {
             None => Some((lanes.next()?, String::new())),
             Some(Err(why)) => Some((lanes.next()?, wrong(why))),
             Some(Ok(condition)) => lanes.find_map(|lane| {
-                let view = View::new(stopped, lines, lane);
+                let view = View::new(stopped, lines, Seat { lane, frame: 0 });
                 match condition.value(&view) {
                     Ok(value) => value.number.is_true().then(|| (lane, String::new())),
                     Err(why) => Some((lane, wrong(&why))),

@@ -1,40 +1,24 @@
 //! Expressions: what is printed, and conditions of breakpoints.
 //!
-//! Operators are C's. A name is a special register (`threadIdx.x`, `%ctaid.y`, `lane`), a register of PTX (`%r1`), a parameter
-//! (`arg0`, or its name in the PTX) or a variable. `NAME.TYPE` takes the bits as a value of that type, and `NAME.TYPE[INDEX]`
-//! is an element of the array, or of the memory to which the value of the name points.
+//! Operators are C's. A name is a variable of the source, a special register (`threadIdx.x`, `%ctaid.y`, `lane`), a register of
+//! PTX (`%r1`), a parameter (`arg0`, or its name in the PTX) or a variable in memory; behind it come members (`.x`) and elements
+//! (`[3]`). `NAME.TYPE` takes the bits as a value of that type, and `NAME.TYPE[INDEX]` is an element of the array, or of the
+//! memory to which the value of the name points.
 
+use crate::dwarf::Held;
 use crate::number::{Number, Type, Value};
-
-/// What the names of an expression mean.
-pub(crate) trait Names {
-    /// The bits of a register or a parameter, and its type.
-    fn bits(&self, name: &str) -> Option<(u128, Type)>;
-
-    /// The address of an array, the type of its elements and how many there are.
-    fn array(&self, name: &str) -> Option<(u64, Type, u64)>;
-
-    /// The bits at an address.
-    fn read(&self, address: u64, bytes: u32) -> Option<u128>;
-}
+use crate::object::{Names, Object};
+use crate::path::{Path, Step};
 
 /// An expression that has been read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     Literal(Value),
-    Name(Named),
-    Element(Named, Box<Expression>),
+    Path(Path),
     /// From the first index to before the second.
-    Slice(Named, Box<(Expression, Expression)>),
+    Slice(Path, Box<(Expression, Expression)>),
     Unary(char, Box<Expression>),
     Binary(&'static str, Box<(Expression, Expression)>),
-}
-
-/// A name, and the type that it is taken for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
-    name: String,
-    ty: Option<Type>,
 }
 
 /// How deep parentheses and signs may be nested.
@@ -81,14 +65,10 @@ impl Expression {
     pub(crate) fn value(&self, names: &dyn Names) -> Result<Value, String> {
         match self {
             Expression::Literal(value) => Ok(*value),
-            Expression::Name(named) => named.value(names),
-            Expression::Element(named, index) => {
-                let (address, ty) = named.element(index.index(names)?, names)?;
-                read(names, address, ty)
-            }
-            Expression::Slice(named, _) => Err(format!(
+            Expression::Path(path) => path.object(names)?.value(&path.text(), names),
+            Expression::Slice(path, _) => Err(format!(
                 "a slice of `{}` is no single value: name one element",
-                named.name
+                path.text()
             )),
             Expression::Unary(operator, of) => unary(*operator, of.value(names)?),
             Expression::Binary(operator, of) => {
@@ -102,14 +82,33 @@ impl Expression {
         }
     }
 
+    /// What it names, if it is a name and no value that is computed.
+    ///
+    /// # Errors
+    /// As for [`Expression::value`].
+    pub(crate) fn object(&self, names: &dyn Names) -> Result<Option<Object>, String> {
+        match self {
+            Expression::Path(path) => path.object(names).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// Its value as text with its type; of a slice its elements'.
     ///
     /// # Errors
     /// As for [`Expression::value`].
     pub(crate) fn shown(&self, names: &dyn Names) -> Result<(String, String), String> {
-        let Expression::Slice(named, range) = self else {
-            let value = self.value(names)?;
-            return Ok((value.to_string(), value.ty.name().to_owned()));
+        let (path, range) = match self {
+            Expression::Slice(path, range) => (path, range),
+            Expression::Path(path) => {
+                let object = path.object(names)?;
+                let text = object.shown(&path.text(), names)?;
+                return Ok((text, object.type_name(names.types())));
+            }
+            _ => {
+                let value = self.value(names)?;
+                return Ok((value.to_string(), value.ty.name().to_owned()));
+            }
         };
         let (from, to) = (range.0.index(names)?, range.1.index(names)?);
         if to - from > MOST_ELEMENTS {
@@ -119,13 +118,14 @@ impl Expression {
             ));
         }
         let mut texts = Vec::new();
-        let mut shown = Type::U8;
+        let mut shown = String::new();
         for index in from..to {
-            let (address, ty) = named.element(index, names)?;
-            texts.push(read(names, address, ty)?.to_string());
-            shown = ty;
+            let path = path.element(Expression::Literal(Value::integer(index)));
+            let element = path.object(names)?;
+            texts.push(element.shown(&path.text(), names)?);
+            shown = element.type_name(names.types());
         }
-        let ty = format!("[{}; {}]", shown.name(), texts.len());
+        let ty = format!("[{shown}; {}]", texts.len());
         Ok((format!("[{}]", texts.join(", ")), ty))
     }
 
@@ -134,72 +134,27 @@ impl Expression {
     /// # Errors
     /// It is none, or as for [`Expression::value`].
     pub(crate) fn place(&self, names: &dyn Names) -> Result<(u64, u32), String> {
-        match self {
-            Expression::Element(named, index) => {
-                let (address, ty) = named.element(index.index(names)?, names)?;
-                read(names, address, ty)?;
-                Ok((address, ty.bytes()))
-            }
-            _ => Err("expected an element of memory, such as arg0.f32[17]".to_owned()),
+        let none = || "expected an element of memory, such as arg0.f32[17]".to_owned();
+        let object = self.object(names)?.ok_or_else(none)?;
+        let Held::Memory(address) = object.held else {
+            return Err(none());
+        };
+        let bytes = object.bytes(names.types()).ok_or_else(none)?;
+        let bytes = u32::try_from(bytes).map_err(|_| none())?;
+        match names.read(address, bytes.into()) {
+            Some(_) => Ok((address, bytes)),
+            None => Err(format!(
+                "{bytes} bytes at {address:#x} are not memory of the launch"
+            )),
         }
     }
 
-    fn index(&self, names: &dyn Names) -> Result<i128, String> {
+    pub(crate) fn index(&self, names: &dyn Names) -> Result<i128, String> {
         match self.value(names)?.number {
             Number::Integer(it) => Ok(it),
             Number::Float(it) => Err(format!("expected an integer as an index, found {it}")),
         }
     }
-}
-
-impl Named {
-    fn value(&self, names: &dyn Names) -> Result<Value, String> {
-        let Some((bits, own)) = names.bits(&self.name) else {
-            return Err(match names.array(&self.name) {
-                Some((_, ty, count)) => format!(
-                    "`{}` has {count} elements of {}: name one, as {0}[0]",
-                    self.name,
-                    ty.name()
-                ),
-                None => format!("nothing is called `{}` here", self.name),
-            });
-        };
-        Ok(self.ty.unwrap_or(own).value(bits))
-    }
-
-    /// The address and the type of an element.
-    fn element(&self, index: i128, names: &dyn Names) -> Result<(u64, Type), String> {
-        let far = || format!("element {index} lies at no address");
-        if self.name == "mem" {
-            let address = u64::try_from(index).map_err(|_| far())?;
-            return Ok((address, self.ty.unwrap_or(Type::U8)));
-        }
-        let (start, ty) = match names.array(&self.name) {
-            Some((address, own, _)) => (address, self.ty.unwrap_or(own)),
-            None => match (names.bits(&self.name), self.ty) {
-                (Some((bits, _)), Some(ty)) => (bits as u64, ty),
-                (Some(_), None) => {
-                    return Err(format!(
-                        "PTX does not say what `{0}` points to: name the type, as {0}.f32[0]",
-                        self.name
-                    ));
-                }
-                (None, _) => return Err(format!("nothing is called `{}` here", self.name)),
-            },
-        };
-        let address = i128::from(start) + index * i128::from(ty.bytes());
-        Ok((u64::try_from(address).map_err(|_| far())?, ty))
-    }
-}
-
-fn read(names: &dyn Names, address: u64, ty: Type) -> Result<Value, String> {
-    let bits = names.read(address, ty.bytes());
-    bits.map(|bits| ty.value(bits)).ok_or_else(|| {
-        format!(
-            "{} bytes at {address:#x} are not memory of the launch",
-            ty.bytes()
-        )
-    })
 }
 
 fn truth(it: bool) -> Value {
@@ -310,6 +265,15 @@ impl<'t> Reader<'t> {
                 return Ok(Expression::Unary(operator, Box::new(self.unary()?)));
             }
         }
+        if self.takes('*') {
+            return match self.unary()? {
+                Expression::Path(path) => {
+                    let first = Expression::Literal(Value::integer(0));
+                    Ok(Expression::Path(path.element(first)))
+                }
+                _ => Err("expected a name behind `*`".to_owned()),
+            };
+        }
         if self.takes('(') {
             let within = self.binary(0)?;
             return self.closed(')').map(|()| within);
@@ -354,31 +318,39 @@ impl<'t> Reader<'t> {
     }
 
     fn named(&mut self) -> Result<Expression, String> {
-        let end = self.rest.find(|it| !is_of_name(it) && it != '.');
-        let mut text = &self.rest[..end.unwrap_or(self.rest.len())];
-        // A number of a slice may follow: `a[b..c]`.
-        if let Some((before, _)) = text.split_once("..") {
-            text = before;
-        }
-        self.take(text.len());
-        let typed = text.rsplit_once('.');
-        let typed = typed.and_then(|(name, ty)| Some((name, Type::of_name(ty)?)));
-        let named = Named {
-            name: typed.map_or(text, |it| it.0).to_owned(),
-            ty: typed.map(|it| it.1),
+        let mut path = Path {
+            name: self.word().to_owned(),
+            steps: Vec::new(),
         };
-        if !self.takes('[') {
-            return Ok(Expression::Name(named));
+        loop {
+            // A slice has two dots.
+            let is_member = self.rest.starts_with('.') && !self.rest.starts_with("..");
+            if is_member || self.rest.starts_with("->") {
+                self.skip(if is_member { 1 } else { 2 });
+                let member = self.word();
+                if member.is_empty() {
+                    return Err(format!("expected a member before `{}`", self.rest));
+                }
+                path.steps.push(Step::Member(member.to_owned()));
+            } else if self.takes('[') {
+                let first = self.binary(0)?;
+                if self.rest.starts_with("..") {
+                    self.skip(2);
+                    let second = self.binary(0)?;
+                    self.closed(']')?;
+                    return Ok(Expression::Slice(path, Box::new((first, second))));
+                }
+                self.closed(']')?;
+                path.steps.push(Step::Element(first));
+            } else {
+                return Ok(Expression::Path(path));
+            }
         }
-        let first = self.binary(0)?;
-        if self.rest.starts_with("..") {
-            self.skip(2);
-            let second = self.binary(0)?;
-            self.closed(']')?;
-            return Ok(Expression::Slice(named, Box::new((first, second))));
-        }
-        self.closed(']')?;
-        Ok(Expression::Element(named, Box::new(first)))
+    }
+
+    fn word(&mut self) -> &'t str {
+        let end = self.rest.find(|it| !is_of_name(it));
+        self.take(end.unwrap_or(self.rest.len()))
     }
 
     fn closed(&mut self, bracket: char) -> Result<(), String> {
@@ -413,28 +385,34 @@ fn is_of_name(it: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+    use crate::dwarf::Types;
 
     struct Fixed;
 
     impl Names for Fixed {
-        fn bits(&self, name: &str) -> Option<(u128, Type)> {
+        fn object(&self, name: &str) -> Option<Result<Object, String>> {
+            let number = |bits, ty| Some(Ok(Object::number(bits, ty)));
             match name {
-                "threadIdx.x" => Some((17, Type::U32)),
-                "%r1" => Some((0x4000_0000, Type::U32)),
-                "arg0" => Some((0x100, Type::U64)),
+                "threadIdx.x" => number(17, Type::U32),
+                "%r1" => number(0x4000_0000, Type::U32),
+                "arg0" => number(0x100, Type::U64),
+                "tile" => Some(Ok(Object::numbers(0x200, Type::F32, 4))),
+                "gone" => Some(Err("`gone` is optimized out here".to_owned())),
                 _ => None,
             }
         }
 
-        fn array(&self, name: &str) -> Option<(u64, Type, u64)> {
-            (name == "tile").then_some((0x200, Type::F32, 4))
+        fn read(&self, address: u64, bytes: u64) -> Option<Vec<u8>> {
+            let read = address.to_le_bytes()[..bytes as usize].to_vec();
+            (0x100..0x300).contains(&address).then_some(read)
         }
 
-        fn read(&self, address: u64, bytes: u32) -> Option<u128> {
-            (0x100..0x300)
-                .contains(&address)
-                .then_some(u128::from(address) & ((1 << (8 * bytes)) - 1))
+        fn types(&self) -> &Types {
+            static NONE: LazyLock<Types> = LazyLock::new(Types::default);
+            &NONE
         }
     }
 
@@ -471,6 +449,9 @@ mod tests {
             ("tile.u32[1]", "516"),
             ("tile.u8[0..3]", "[0, 1, 2]"),
             ("mem.u8[0x101]", "1"),
+            ("mem.u32[0x102]", "258"),
+            ("tile.u32[0..2]", "[512, 516]"),
+            ("*arg0.u16", "256"),
         ] {
             assert_eq!(shown(text).as_deref(), Ok(value), "{text}");
         }
@@ -490,7 +471,13 @@ mod tests {
                 "arg0[1]",
                 "PTX does not say what `arg0` points to: name the type, as arg0.f32[0]",
             ),
-            ("tile", "`tile` has 4 elements of f32: name one, as tile[0]"),
+            (
+                "-tile",
+                "`tile` has 4 elements of f32: name one, as tile[0]",
+            ),
+            ("gone + 1", "`gone` is optimized out here"),
+            ("%r1.x", "`%r1` has no member `x`"),
+            ("*1", "expected a name behind `*`"),
             ("tile[1.5]", "expected an integer as an index, found 1.5"),
             ("mem.u32[4]", "4 bytes at 0x4 are not memory of the launch"),
             ("1 / 0", "a division by zero"),

@@ -6,11 +6,14 @@
 //! it was, to an earlier step that the first of two runs has found.
 
 mod breakpoints;
+mod dwarf;
 mod expression;
 mod inspect;
 mod lines;
 mod link;
 mod number;
+mod object;
+mod path;
 pub mod protocol;
 mod run;
 mod session;

@@ -6,11 +6,28 @@ use std::path::Path;
 use engine::Kernel;
 use engine::debug::{Function, Instruction, Site};
 
+use crate::dwarf::Information;
 use crate::protocol::{Frame, Location};
+
+/// For each frame of an instruction the innermost block of the source, where there is debugging information.
+type Blocks = Vec<Option<usize>>;
+
+/// A frame of a lane that stands.
+pub(crate) struct Place {
+    /// Which of its calls.
+    pub(crate) call: usize,
+    /// Where the lane is in it.
+    pub(crate) site: Site,
+    /// The innermost block of the source there.
+    pub(crate) block: Option<usize>,
+}
 
 /// The functions that a kernel reaches, and their lines.
 pub(crate) struct Lines {
     functions: Vec<Function>,
+    pub(crate) information: Information,
+    /// For each instruction of each function the blocks of the source that its frames are in.
+    blocks: Vec<Vec<Blocks>>,
     /// Where a function is among them, by its number in the module.
     places: HashMap<u32, usize>,
     /// For each instruction of each function the lines that it stands in, numbered, the outermost first.
@@ -21,6 +38,10 @@ impl Lines {
     /// Those of a kernel, which is shown by a name.
     pub(crate) fn of(kernel: &Kernel, name: &str) -> Lines {
         let mut functions = kernel.functions();
+        let information = Information::of(kernel.ptx());
+        let blocks = functions.iter_mut();
+        let blocks = blocks.map(|it| add_frames(it, kernel.ptx(), &information));
+        let blocks = blocks.collect();
         if let Some(first) = functions.first_mut() {
             let mangled = std::mem::replace(&mut first.short_name, name.to_owned());
             let frames = first.instructions.iter_mut().flat_map(|it| &mut it.frames);
@@ -40,6 +61,8 @@ impl Lines {
         let stacks = functions.iter();
         let stacks = stacks.map(|it| it.instructions.iter().map(&mut stack).collect());
         Lines {
+            information,
+            blocks,
             stacks: stacks.collect(),
             places: (0..functions.len())
                 .map(|at| (functions[at].number, at))
@@ -68,6 +91,21 @@ impl Lines {
     pub(crate) fn frames(&self, calls: &[Site]) -> Vec<Frame> {
         let instructions = calls.iter().filter_map(|site| self.instruction(*site));
         instructions.flat_map(|it| &it.frames).map(frame).collect()
+    }
+
+    /// Where one of those functions stands.
+    pub(crate) fn frame(&self, calls: &[Site], frame: usize) -> Option<Place> {
+        let mut all = calls.iter().enumerate().flat_map(|(call, &site)| {
+            let blocks = self.blocks_of(site).map_or(&[][..], Vec::as_slice);
+            let place = move |&block: &Option<usize>| Place { call, site, block };
+            blocks.iter().map(place)
+        });
+        all.nth(frame)
+    }
+
+    fn blocks_of(&self, site: Site) -> Option<&Blocks> {
+        let function = self.blocks.get(*self.places.get(&site.function)?)?;
+        function.get(site.instruction as usize)
     }
 
     /// Where an instruction is, in a few words.
@@ -132,6 +170,78 @@ impl Lines {
         }
         (sites, Some(frame(found)))
     }
+}
+
+/// Gives the instructions of a function the frames that debugging information tells of: compilers that write it leave the
+/// functions that they inline out of the lines. Returns the blocks that they are in.
+fn add_frames(
+    function: &mut Function,
+    module: &ptx::Module,
+    information: &Information,
+) -> Vec<Blocks> {
+    let body = module.functions.get(function.number as usize);
+    let Some(body) = body.and_then(|it| it.body.as_ref()) else {
+        return Vec::new();
+    };
+    let mut blocks: Vec<Blocks> = Vec::new();
+    let mut last = None;
+    for (index, it) in function.instructions.iter_mut().enumerate() {
+        let site = Site {
+            function: function.number,
+            instruction: index as u32,
+        };
+        let own = body.instructions[index].location;
+        let own = own.map(|at| &body.locations[at as usize]);
+        let own = own.filter(|it| it.line > 0);
+        let told = own.and_then(|own| told_frames(module, body, information, site, own));
+        last = told.or(last);
+        let Some((frames, of_frames)) = &last else {
+            blocks.push(vec![None; it.frames.len()]);
+            continue;
+        };
+        it.frames.clone_from(frames);
+        blocks.push(of_frames.clone());
+    }
+    blocks
+}
+
+/// The frames of an instruction in files of the author, by debugging information; none where it says nothing.
+fn told_frames(
+    module: &ptx::Module,
+    body: &ptx::Body,
+    information: &Information,
+    site: Site,
+    own: &ptx::Location,
+) -> Option<(Vec<engine::debug::Frame>, Blocks)> {
+    let levels = information.levels(site);
+    let entry = body
+        .locations
+        .first()
+        .map(|it| [it.file, it.line, it.column]);
+    let mut place = [own.file, own.line, own.column];
+    let (mut frames, mut blocks) = (Vec::new(), Vec::new());
+    for (depth, level) in levels.iter().enumerate() {
+        let [number, line, column] = place;
+        let file = module
+            .file(number)
+            .filter(|it| !engine::debug::is_foreign(it));
+        // `#[kernel]` makes an entry that nobody has written, and that stands where the attribute does.
+        let is_wrapper = depth > 0 && level.call.is_none() && column == 1 && Some(place) == entry;
+        if let Some(file) = file.filter(|_| !is_wrapper) {
+            frames.push(engine::debug::Frame {
+                function: engine::debug::name_of(level.function).into_owned(),
+                file: Some(file.to_owned()),
+                line,
+                column,
+            });
+            blocks.push(Some(level.scope));
+        }
+        let Some(call) = level.call else {
+            break;
+        };
+        place = call;
+    }
+    (!frames.is_empty()).then_some((frames, blocks))
 }
 
 fn frame(of: &engine::debug::Frame) -> Frame {

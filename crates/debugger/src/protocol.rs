@@ -159,19 +159,30 @@ pub struct Frame {
     pub place: String,
 }
 
+/// From where something is looked at: a lane, and a function that it is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    /// The lane.
+    pub lane: u32,
+    /// Which of its frames, the innermost being 0.
+    pub frame: u32,
+}
+
 /// A request to a stopped program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
     /// The frames of a lane: [`Answer::Frames`].
     Frames(u32),
-    /// The value of an expression in a lane: [`Answer::Value`].
-    Value(u32, String),
-    /// Its values in all lanes: [`Answer::Lanes`].
-    Lanes(String),
-    /// The address and the bytes of an element, as an expression in a lane: [`Answer::Place`].
-    Place(u32, String),
-    /// What there is to be seen in a lane: [`Answer::Scopes`].
-    Scopes(u32),
+    /// The value of an expression: [`Answer::Value`].
+    Value(Seat, String),
+    /// Its values in all lanes, in a frame of each: [`Answer::Lanes`].
+    Lanes(u32, String),
+    /// The address and the bytes of an element, as an expression: [`Answer::Place`].
+    Place(Seat, String),
+    /// The members of what an expression names, or so many elements from one on: [`Answer::Parts`].
+    Parts(Seat, String, u64, u64),
+    /// What there is to be seen: [`Answer::Scopes`].
+    Scopes(Seat),
     /// Who waits for whom: [`Answer::Warps`].
     Warps,
     /// The module's text: [`Answer::Text`].
@@ -189,8 +200,10 @@ pub enum Answer {
     Lanes(Vec<Option<String>>),
     /// Generic address, and bytes.
     Place(u64, u32),
-    /// Registers, parameters and the like.
+    /// Variables of the source, registers, parameters and the like.
     Scopes(Vec<Scope>),
+    /// Members or elements.
+    Parts(Vec<Variable>),
     /// The block's warps.
     Warps(Vec<Warp>),
     /// A text.
@@ -215,15 +228,19 @@ pub struct Scope {
     pub variables: Vec<Variable>,
 }
 
-/// A register, a parameter, an array.
+/// A variable, a register, a parameter, an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
-    /// Its name, which is an expression.
+    /// Its name.
     pub name: String,
+    /// What it is called in expressions.
+    pub expression: String,
     /// Its value, or what it is.
     pub value: Value,
-    /// Of an array the elements: `name[0]` and so on are expressions.
+    /// Of an array, how many elements it has.
     pub elements: u64,
+    /// Of a structure, how many members.
+    pub members: u64,
 }
 
 /// Lanes of a warp that are at the same instruction.

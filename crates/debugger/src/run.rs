@@ -10,7 +10,7 @@ use engine::debug::{Next, Observer, Stopped};
 use engine::memory::LANES;
 
 use crate::breakpoints::Hit;
-use crate::inspect::View;
+use crate::inspect::answer;
 use crate::lines::Lines;
 use crate::protocol::{Message, Motion, Reason, Request, Stop, Until};
 use crate::session::Session;
@@ -200,7 +200,7 @@ impl State<'_> {
 
     /// Hears what the front has said while the launch ran: whether it wants it to stop.
     fn listens(&mut self) -> bool {
-        let mut is_paused = false;
+        let mut is_paused = self.session.takes_pause();
         while let Some(request) = self.session.heard() {
             match request {
                 Request::Pause => is_paused = true,
@@ -370,7 +370,7 @@ impl State<'_> {
                 Request::Pause => {}
                 Request::Set(all) => self.session.set(all, self.kernel, self.lines),
                 Request::Ask(question) => {
-                    let answer = View::new(stopped, self.lines, lane).answer(&question);
+                    let answer = answer(stopped, self.lines, &question);
                     self.session.say(&Message::Answer(answer));
                 }
                 Request::Move(motion) if motion.is_back && self.no_way_back.is_some() => {

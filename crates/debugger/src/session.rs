@@ -46,6 +46,8 @@ pub(crate) struct Session {
     pub(crate) breakpoints: Breakpoints,
     /// Whether the front has let the first launch begin.
     has_begun: bool,
+    /// Whether it wants the next launch to stop at its first step.
+    is_paused: bool,
     /// Those of kernels by their names, with the texts of their modules.
     lines: HashMap<String, (String, Arc<Lines>)>,
     /// The breakpoints that the front was told of, by kernels.
@@ -62,6 +64,7 @@ impl Debugger {
                 link: Some(link),
                 breakpoints: Breakpoints::default(),
                 has_begun: false,
+                is_paused: false,
                 lines: HashMap::new(),
                 told: HashMap::new(),
             }),
@@ -131,10 +134,15 @@ impl Session {
                 None => break,
                 Some(Request::Set(all)) => self.set(all, kernel, lines),
                 Some(Request::Move(_)) => self.has_begun = true,
-                Some(Request::Pause) => {}
+                Some(Request::Pause) => self.is_paused = true,
                 Some(Request::Ask(_)) => self.refuse(),
             }
         }
+    }
+
+    /// Whether the front has asked for a pause before the launch began.
+    pub(crate) fn takes_pause(&mut self) -> bool {
+        std::mem::take(&mut self.is_paused)
     }
 
     /// Takes the front's breakpoints, and says where they are.

@@ -17,6 +17,9 @@ pub enum DebugInfo {
     None,
     /// The line of each instruction.
     LineTables,
+    /// The variables too, for `ridgepoint debug`: where the optimised code still has them, and with
+    /// [`CudaBuilder::nvvm_opts`]`(false)` in more places. `ptxas` does not optimise such PTX.
+    Full,
 }
 
 /// Effect of a panic in a kernel. The launch fails at the next synchronisation in any case, and the emulator tells
@@ -290,13 +293,13 @@ impl CudaBuilder {
 impl Options {
     /// The options of the profile, as the environment variables of cargo that set them.
     pub(crate) fn profile(&self) -> [(&'static str, &'static str); 3] {
-        let line_info = self.line_info || self.debug == DebugInfo::LineTables;
-        // Line directives without the rest of DWARF, which would mark the PTX as code for a
-        // debugger, and ptxas would not optimise it.
-        let debug = if line_info {
-            "line-directives-only"
-        } else {
-            "none"
+        let debug = match self.debug {
+            DebugInfo::Full => "full",
+            // Line directives without the rest of DWARF, which would mark the PTX as code for a
+            // debugger, and ptxas would not optimise it.
+            DebugInfo::LineTables => "line-directives-only",
+            DebugInfo::None if self.line_info => "line-directives-only",
+            DebugInfo::None => "none",
         };
         let checks = if self.checks { "true" } else { "false" };
         [
@@ -359,6 +362,10 @@ impl Options {
         }
         if !self.optimize {
             flags.push("-Copt-level=1".to_owned());
+        }
+        if self.debug == DebugInfo::Full {
+            // LLVM writes one that ptxas does not read.
+            flags.push("-Zno-generate-arange-section".to_owned());
         }
         if self.fast_div {
             flags.push("-Cllvm-args=-nvptx-prec-divf32=0".to_owned());

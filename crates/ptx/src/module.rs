@@ -20,6 +20,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// `.alias`: the first stands for the second.
     pub aliases: Vec<(FunctionId, FunctionId)>,
+    /// `.section`: debugging information, each section once.
+    pub sections: Vec<Section>,
 }
 
 impl Module {
@@ -33,6 +35,12 @@ impl Module {
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| variable.name == name)
+    }
+
+    /// The section of this name, which begins with a dot.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name)
     }
 
     /// The path of a file by the number that `.loc` gives.
@@ -74,6 +82,34 @@ pub struct File {
     pub index: u32,
     /// Where it lies.
     pub path: String,
+}
+
+/// A `.section` of debugging information, in the format of DWARF.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// Its name, which begins with a dot: `.debug_info`.
+    pub name: String,
+    /// Its bytes, zero where addresses go.
+    pub bytes: Vec<u8>,
+    /// Its labels, and the bytes before each.
+    pub labels: Vec<(String, usize)>,
+    /// The addresses to put in.
+    pub addresses: Vec<SectionAddress>,
+}
+
+/// An address in a section, `symbol + addend` or `symbol - minus`, at `offset`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionAddress {
+    /// First byte of the section that it goes to.
+    pub offset: usize,
+    /// How many bytes: 4 or 8.
+    pub bytes: u8,
+    /// A label of code or of a section, a section, a variable or a parameter. It may be one that nothing declares.
+    pub symbol: String,
+    /// Bytes behind it.
+    pub addend: i64,
+    /// A label to subtract.
+    pub minus: Option<String>,
 }
 
 /// Who sees a name.

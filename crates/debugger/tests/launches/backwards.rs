@@ -1,6 +1,6 @@
 //! Going back: to lines, instructions, breakpoints and writes.
 
-use debugger::protocol::{Answer, Location, Question, Reason, Until};
+use debugger::protocol::{Answer, Location, Question, Reason, Seat, Until};
 
 use crate::support::{Front, line, line_of, sums};
 
@@ -60,7 +60,8 @@ fn the_last_write_of_an_element_is_found() {
     let mut front = Front::of_sum();
     front.set(&[(line(9), "threadIdx.x == 0", 0)]);
     front.go(Until::Breakpoint, 0);
-    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "tile[3]".to_owned()))
+    let Ok(Answer::Place(address, bytes)) =
+        front.ask(Question::Place(Seat::default(), "tile[3]".to_owned()))
     else {
         panic!("no place");
     };
@@ -91,7 +92,8 @@ fn a_watchpoint_stops_both_ways() {
     let mut front = Front::of_sum();
     front.set(&[(Location::Function("sum".to_owned()), "", 0)]);
     front.go(Until::Breakpoint, 0);
-    let Ok(Answer::Place(address, bytes)) = front.ask(Question::Place(0, "arg1.f32[2]".to_owned()))
+    let Ok(Answer::Place(address, bytes)) =
+        front.ask(Question::Place(Seat::default(), "arg1.f32[2]".to_owned()))
     else {
         panic!("no place");
     };

@@ -1,6 +1,6 @@
 //! What a stopped launch shows.
 
-use debugger::protocol::{Answer, Question, Until};
+use debugger::protocol::{Answer, Question, Seat, Until};
 use engine::Options;
 
 use crate::support::{BLOCKS, Front, SUM, THREADS, line};
@@ -31,7 +31,7 @@ fn values_are_those_of_a_lane_and_of_all() {
         let found = front.value(5, text);
         assert!(found.starts_with(value), "{text}: {found}");
     }
-    let lanes = front.ask(Question::Lanes("%r3".to_owned()));
+    let lanes = front.ask(Question::Lanes(0, "%r3".to_owned()));
     let expected = (64..96).map(|it| Some(it.to_string())).collect();
     assert_eq!(lanes, Ok(Answer::Lanes(expected)));
     front.end().expect("no finding");
@@ -64,28 +64,31 @@ fn scopes_have_registers_parameters_and_memory() {
     let mut front = Front::of_sum();
     front.set(&[(line(6), "", 0)]);
     front.go(Until::Breakpoint, 0);
-    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(3)) else {
+    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(Seat { lane: 3, frame: 0 })) else {
         panic!("no scopes");
     };
     let names: Vec<&str> = scopes.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["Registers", "Parameters", "Memory", "Thread"]);
+    assert_eq!(
+        names,
+        ["Locals", "Registers", "Parameters", "Memory", "Thread"]
+    );
     let find = |scope: usize, name: &str| {
         let mut all = scopes[scope].variables.iter();
         all.find(|it| it.name == name)
             .unwrap_or_else(|| panic!("no {name}"))
     };
-    assert_eq!(find(0, "%r1").value.text, "3");
+    assert_eq!(find(1, "%r1").value.text, "3");
     assert!(
-        find(1, "arg1")
+        find(2, "arg1")
             .value
             .text
             .ends_with(", 1024 bytes of memory")
     );
     assert_eq!(
-        (find(2, "tile").elements, find(2, "tile").value.ty.as_str()),
+        (find(3, "tile").elements, find(3, "tile").value.ty.as_str()),
         (64, "[f32; 64]")
     );
-    assert_eq!(find(3, "threadIdx.x").value.text, "3");
+    assert_eq!(find(4, "threadIdx.x").value.text, "3");
     // Each of them is an expression.
     assert_eq!(front.value(3, "%r1"), "3");
     front.end().expect("no finding");
@@ -101,14 +104,26 @@ fn arrays_without_names_have_numbers_and_variables_that_nobody_names_are_not_sho
     front.set(&[(line(6), "", 0)]);
     front.go(Until::Breakpoint, 0);
     assert_eq!(front.value(7, "shared0[threadIdx.x]"), "7.0");
-    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(0)) else {
+    let Ok(Answer::Scopes(scopes)) = front.ask(Question::Scopes(Seat::default())) else {
         panic!("no scopes");
     };
-    let names: Vec<&str> = scopes[2]
+    let names: Vec<&str> = scopes[3]
         .variables
         .iter()
         .map(|it| it.name.as_str())
         .collect();
     assert_eq!(names, ["shared0"]);
+    front.end().expect("no finding");
+}
+
+#[test]
+fn of_registers_of_the_same_name_the_first_is_meant() {
+    let within = "{ .reg .b32 %r7; mov.u32 %r7, 7; }\n$loop:";
+    let ptx = SUM.replacen("$loop:", within, 1);
+    assert_ne!(ptx, SUM);
+    let mut front = Front::of(&ptx, "sum", [BLOCKS, THREADS], Options::default());
+    front.set(&[(line(6), "", 0)]);
+    front.go(Until::Breakpoint, 0);
+    assert_eq!(front.value(0, "%r7"), "32");
     front.end().expect("no finding");
 }

@@ -7,3 +7,4 @@ mod looking;
 mod slow;
 mod stopping;
 mod support;
+mod variables;

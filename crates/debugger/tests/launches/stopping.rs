@@ -111,3 +111,13 @@ fn a_kernel_is_called_as_the_program_calls_it() {
     assert_eq!(front.go(Until::Breakpoint, 0).block, [1, 0, 0]);
     front.end().expect("no finding");
 }
+
+#[test]
+fn a_pause_before_the_launch_stops_it_where_it_begins() {
+    let mut front = Front::of_sum();
+    front.say(&Request::Pause);
+    front.moves(Until::Breakpoint, 0, false);
+    let stop = front.stopped();
+    assert_eq!((stop.reason, stop.position), (Reason::Pause, 0));
+    assert_eq!(front.end().expect("no finding")[..4], sums());
+}

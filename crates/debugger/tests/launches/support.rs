@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use debugger::protocol::{
-    Answer, Breakpoint, Location, Message, Motion, Question, Request, Stop, Until,
+    Answer, Breakpoint, Location, Message, Motion, Question, Request, Seat, Stop, Until,
 };
 use debugger::{Debugger, Link, Relaunch};
 use engine::check::{Checker, Streams};
@@ -227,7 +227,8 @@ impl Front {
 
     /// The value of an expression.
     pub(crate) fn value(&mut self, lane: u32, text: &str) -> String {
-        match self.ask(Question::Value(lane, text.to_owned())) {
+        let seat = Seat { lane, frame: 0 };
+        match self.ask(Question::Value(seat, text.to_owned())) {
             Ok(Answer::Value(value)) => value.text,
             Ok(other) => panic!("{other:?}"),
             Err(error) => error,

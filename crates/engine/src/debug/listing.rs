@@ -67,6 +67,11 @@ impl Kernel {
         numbers.into_iter().filter_map(function).collect()
     }
 
+    /// Its module, parsed.
+    pub fn ptx(&self) -> &ptx::Module {
+        self.code.ptx()
+    }
+
     /// The text of its module.
     pub fn ptx_text(&self) -> &str {
         self.code.text()

@@ -16,7 +16,7 @@ use crate::launch_error::LaunchError;
 use crate::module::Kernel;
 
 pub use crate::exec::stepper::{Next, Waits};
-pub use crate::source::Frame;
+pub use crate::source::{Frame, is_foreign, name_of};
 pub use listing::{Function, Instruction};
 pub use stopped::{Parameter, Register, Site, Stopped, Variable, WarpPart, Write};
 

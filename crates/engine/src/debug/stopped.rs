@@ -4,7 +4,7 @@ use ptx::{Space, Type};
 
 use crate::count::Listing;
 use crate::exec::access::Space as AccessSpace;
-use crate::exec::activation::Group;
+use crate::exec::activation::{Activation, Group};
 use crate::exec::options::Shape;
 use crate::exec::registers::{Kind, LANES, lanes_of};
 use crate::exec::signature::Aux;
@@ -171,25 +171,28 @@ impl<'a> Stopped<'a> {
         sites
     }
 
-    /// The registers of the function that a lane is in.
-    pub fn registers(&self, lane: u32) -> Vec<Register> {
-        self.registers_that(lane, |_| true)
+    /// The registers of a function that a lane is in: of the first of its [`calls`](Stopped::calls), or of another.
+    pub fn registers(&self, lane: u32, call: usize) -> Vec<Register> {
+        self.registers_that(lane, call, |_| true)
     }
 
-    /// One of them by its name.
-    pub fn register(&self, lane: u32, name: &str) -> Option<Register> {
-        self.registers_that(lane, |it| it == name).pop()
+    /// One of them by its name: the first, where scopes within the function have others of that name.
+    pub fn register(&self, lane: u32, call: usize, name: &str) -> Option<Register> {
+        let all = self.registers_that(lane, call, |it| it == name);
+        all.into_iter().next()
     }
 
-    fn registers_that(&self, lane: u32, is_meant: impl Fn(&str) -> bool) -> Vec<Register> {
-        let Some((group, _)) = self.group(lane) else {
+    fn registers_that(
+        &self,
+        lane: u32,
+        call: usize,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Vec<Register> {
+        let Some(activation) = self.activation(lane, call) else {
             return Vec::new();
         };
-        let activation = self.at.warp.activations.get(group.activation);
         let program = &activation.program;
-        let functions = &self.kernel.code.ptx().functions;
-        let body = functions[program.index as usize].body.as_ref();
-        let declared = body.map_or(&[][..], |it| &it.registers);
+        let declared = self.body(activation).map_or(&[][..], |it| &it.registers);
         let slots = program.steps.as_ref().map_or(&[][..], |it| &it.slots);
         let all = declared.iter().zip(slots);
         let register = |(declared, slot): (&ptx::Register, &Option<(u32, Kind)>)| {
@@ -201,6 +204,54 @@ impl<'a> Stopped<'a> {
             })
         };
         all.filter_map(register).collect()
+    }
+
+    /// A call that a lane is in, the innermost being the first.
+    fn activation(&self, lane: u32, call: usize) -> Option<&Activation> {
+        let activations = &self.at.warp.activations;
+        let mut activation = activations.get(self.group(lane)?.0.activation);
+        for _ in 0..call {
+            activation = activations.get(activation.caller?.activation);
+        }
+        Some(activation)
+    }
+
+    fn body(&self, activation: &Activation) -> Option<&ptx::Body> {
+        let functions = &self.kernel.code.ptx().functions;
+        functions[activation.program.index as usize].body.as_ref()
+    }
+
+    /// The generic address of what the PTX calls by a name: a local variable of a call that a lane is in, a parameter of the
+    /// kernel, or a variable in shared, global or constant memory.
+    pub fn address(&self, lane: u32, call: usize, name: &str) -> Option<u64> {
+        let at = &self.at.context.at;
+        let local = || {
+            let activation = self.activation(lane, call)?;
+            let variables = self.body(activation)?.variables.iter();
+            let variables = variables.filter(|it| it.space == Space::Local);
+            let mut places = variables.zip(&activation.program.frame.variables);
+            let place = places.find(|it| it.0.name == name)?.1;
+            let offset = u64::from(activation.local) + u64::from(place.offset);
+            Some(at.local_window_of(lane as usize) + offset)
+        };
+        let parameter = || {
+            let declared = &self.kernel.code.function().parameters;
+            let index = declared.iter().position(|it| it.name == name)?;
+            let place = self.kernel.parameters().nth(index)?;
+            Some(windows::PARAMETERS | u64::from(place.start))
+        };
+        let shared = || {
+            let mut all = self.kernel.code.shared_places();
+            let offset = all.find(|it| it.0.name == name)?.1;
+            Some(at.shared_window | u64::from(offset))
+        };
+        let placed = || Some(self.kernel.code.placed().find(|it| it.0.name == name)?.1);
+        local().or_else(parameter).or_else(shared).or_else(placed)
+    }
+
+    /// Whether an address is in local memory.
+    pub fn is_local(&self, address: u64) -> bool {
+        windows::of(address) == windows::LOCAL
     }
 
     /// The parameters of the kernel.

@@ -156,7 +156,7 @@ fn in_library(file: &str) -> String {
 }
 
 /// Files that are not the kernel's author's: the compiler's libraries and ours.
-fn is_foreign(file: &str) -> bool {
+pub fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
         || file.starts_with("/usr/src/rustc-") // Debian's.
         || file.contains("/rustlib/src/")
@@ -181,7 +181,7 @@ fn shortened(file: &str) -> &str {
 }
 
 /// Returns the author's name of a variable: the last part of a name that rustc or a compiler of C++ has mangled.
-pub(crate) fn name_of(symbol: &str) -> Cow<'_, str> {
+pub fn name_of(symbol: &str) -> Cow<'_, str> {
     match symbol.strip_prefix("_R") {
         Some(path) => Cow::Borrowed(last_of_rust(path).unwrap_or(symbol)),
         None => last_of_cpp(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned),

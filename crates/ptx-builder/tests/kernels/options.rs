@@ -120,6 +120,24 @@ fn line_directives_are_left_out_on_demand() {
 }
 
 #[test]
+fn variables_are_told_on_demand() {
+    let ptx = ptx("fixture-variables", |builder| {
+        builder.debug(DebugInfo::Full)
+    });
+    check(
+        &ptx,
+        &[".loc\t", ", debug", ".debug_info", ".debug_loc"],
+        &["aranges"],
+    );
+    let module = ptx::parse(&ptx).expect("what ptxas takes");
+    assert!(
+        module
+            .section(".debug_info")
+            .is_some_and(|it| !it.addresses.is_empty())
+    );
+}
+
+#[test]
 fn a_panic_with_its_message_calls_the_driver() {
     let ptx = ptx("fixture-message", |builder| builder.panics(Panics::Message));
     let called = ["__assertfail", "panic_bounds_check"];

@@ -1,10 +1,10 @@
-//! `.file`, `.loc` and the debugging sections, of which only names of functions are taken.
+//! `.file` and `.loc`, with names of functions from `.debug_str`.
 
 use std::collections::HashMap;
 
 use super::lexer::Token;
 use super::{Parser, Result};
-use crate::{File, Location};
+use crate::{File, Location, Module, Section};
 
 /// `.loc` lines of the body that is being parsed.
 #[derive(Default)]
@@ -23,12 +23,16 @@ type NameAt<'a> = (&'a str, u64);
 
 type Key<'a> = ((u32, u32, u32), Option<NameAt<'a>>, Option<u32>);
 
-/// `.debug_str`, and who wants a name of it.
+/// Who wants names of `.debug_str`.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    bytes: Vec<u8>,
-    labels: HashMap<&'a str, usize>,
     wanted: Vec<(usize, Vec<Option<NameAt<'a>>>)>,
+}
+
+/// `.debug_str`, and where its labels are.
+struct Strings<'m> {
+    bytes: &'m [u8],
+    labels: HashMap<&'m str, usize>,
 }
 
 impl<'a> Names<'a> {
@@ -36,6 +40,16 @@ impl<'a> Names<'a> {
     pub(super) fn want(&mut self, function: usize, lines: Lines<'a>) {
         if lines.functions.iter().any(Option::is_some) {
             self.wanted.push((function, lines.functions));
+        }
+    }
+}
+
+impl<'m> Strings<'m> {
+    fn of(section: &'m Section) -> Strings<'m> {
+        let labels = section.labels.iter();
+        Strings {
+            bytes: &section.bytes,
+            labels: labels.map(|(name, at)| (name.as_str(), *at)).collect(),
         }
     }
 
@@ -146,59 +160,23 @@ impl<'a> Parser<'a> {
         id
     }
 
-    /// `.section name { ... }`; the first word is taken.
-    pub(super) fn section(&mut self) -> Result<()> {
-        let is_names = self.token == Token::Dotted("debug_str");
-        match self.token {
-            Token::Dotted(_) | Token::Word(_) => self.advance()?,
-            _ => return Err(self.expected("the name of a section")),
-        };
-        self.expect(b'{')?;
-        if is_names {
-            return self.debug_strings();
-        }
-        let mut depth = 1;
-        while depth > 0 {
-            match self.token {
-                Token::Sign(b'{') => depth += 1,
-                Token::Sign(b'}') => depth -= 1,
-                Token::End => return Err(self.expected("`}` at the end of the section")),
-                _ => {}
-            }
-            self.advance()?;
-        }
-        Ok(())
-    }
-
-    fn debug_strings(&mut self) -> Result<()> {
-        while !self.eat(b'}')? {
-            match self.token {
-                Token::Word(label) => {
-                    self.advance()?;
-                    self.expect(b':')?;
-                    self.names.labels.insert(label, self.names.bytes.len());
-                }
-                Token::Dotted("b8") => {
-                    self.advance()?;
-                    for byte in self.list(|parser| parser.count("a byte"))? {
-                        self.names.bytes.push(byte as u8);
-                    }
-                }
-                _ => return Err(self.expected("a label or `.b8`")),
-            }
-        }
-        Ok(())
-    }
-
     /// Gives locations the names of their functions, when all sections are read.
     pub(super) fn name_locations(&mut self) {
+        let Module {
+            functions,
+            sections,
+            ..
+        } = &mut self.module;
+        let strings = sections.iter().find(|it| it.name == ".debug_str");
+        let Some(strings) = strings.map(Strings::of) else {
+            return;
+        };
         for (function, wanted) in std::mem::take(&mut self.names.wanted) {
-            let Some(body) = self.module.functions[function].body.as_mut() else {
+            let Some(body) = functions[function].body.as_mut() else {
                 continue;
             };
             for (location, wanted) in body.locations.iter_mut().zip(wanted) {
-                location.function =
-                    wanted.and_then(|(label, offset)| self.names.name(label, offset));
+                location.function = wanted.and_then(|(label, offset)| strings.name(label, offset));
             }
         }
     }

@@ -12,6 +12,7 @@ mod opcode;
 mod operand;
 mod read;
 mod scope;
+mod section;
 mod spans;
 mod variable;
 

@@ -19,6 +19,7 @@ pub(super) const fn empty() -> Module {
         variables: Vec::new(),
         functions: Vec::new(),
         aliases: Vec::new(),
+        sections: Vec::new(),
     }
 }
 

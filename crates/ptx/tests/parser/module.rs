@@ -319,3 +319,75 @@ fn numbered_vectors_of_registers() {
     let error = ptx::parse(&text.replace("h0.y", "h2.y")).expect_err("there are two");
     assert!(error.message.contains("`h2` is not declared"), "{error}");
 }
+
+#[test]
+fn sections_have_bytes_labels_and_addresses() {
+    let module = parse(
+        ".entry k() { $L__begin: ret; $L__end: }
+         .section .debug_info {
+             .b8 1, -1, 255
+             .b16 -2
+             .b32 .debug_abbrev
+             .b64 $L__begin+4
+             .b32 $L__end-$L__begin
+         }
+         .section .debug_abbrev { $L__abbrev: .b8 7 $L__last: }
+         .section .debug_info { .b64 -1 }",
+    );
+    let info = module.section(".debug_info").expect("it is there");
+    let mut bytes = vec![1, 255, 255, 254, 255];
+    bytes.extend([0; 16]);
+    bytes.extend([255; 8]);
+    assert_eq!(info.bytes, bytes);
+    let address = |offset, bytes, symbol: &str| SectionAddress {
+        offset,
+        bytes,
+        symbol: symbol.to_owned(),
+        addend: 0,
+        minus: None,
+    };
+    let expected = [
+        address(5, 4, ".debug_abbrev"),
+        SectionAddress {
+            addend: 4,
+            ..address(9, 8, "$L__begin")
+        },
+        SectionAddress {
+            minus: Some("$L__begin".to_owned()),
+            ..address(17, 4, "$L__end")
+        },
+    ];
+    assert_eq!(info.addresses, expected);
+    let abbreviations = module.section(".debug_abbrev").expect("it is there");
+    let labels = [("$L__abbrev".to_owned(), 0), ("$L__last".to_owned(), 1)];
+    assert_eq!(abbreviations.labels, labels);
+    assert_eq!(module.sections.len(), 2);
+}
+
+#[test]
+fn what_is_no_section_is_refused() {
+    for (text, message) in [
+        (".section .x { .b8 256 }", "256 does not fit into 8 bits"),
+        (".section .x { .b8 -129 }", "-129 does not fit into 8 bits"),
+        (
+            ".section .x { .b16 label }",
+            "the address of `label` has 32 or 64 bits, and not 16",
+        ),
+        (".section .x { .b8 1.5 }", "expected an integer or a label"),
+        (
+            ".section .x { .f32 1 }",
+            "expected a label, `.b8`, `.b16`, `.b32` or `.b64`, found `.f32`",
+        ),
+        (
+            ".section .x { .b32 a-4 }",
+            "expected a label to subtract, found `4`",
+        ),
+        (
+            ".section .x { .b8 1",
+            "expected a label, `.b8`, `.b16`, `.b32` or `.b64`, found the end of the text",
+        ),
+    ] {
+        let error = ptx::parse(&format!("{HEAD}{text}")).expect_err(text);
+        assert_eq!(error.message, message, "{text}");
+    }
+}

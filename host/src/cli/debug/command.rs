@@ -6,7 +6,7 @@ use debugger::protocol::{Location, Until};
 type Row = (&'static [&'static str], &'static str, &'static str);
 
 /// All commands, as `help` lists them.
-const ROWS: [Row; 25] = [
+const ROWS: [Row; 26] = [
     (
         &["break", "b"],
         "FILE:LINE|LINE|KERNEL [if EXPR]",
@@ -70,7 +70,7 @@ const ROWS: [Row; 25] = [
     (
         &["print", "p"],
         "EXPR",
-        "show a value, such as %r1, arg0.f32[17], tile[0..8] or threadIdx.x",
+        "show a value, such as n, y[i], %r1, arg0.f32[17], tile[0..8] or threadIdx.x",
     ),
     (
         &["lanes"],
@@ -79,9 +79,14 @@ const ROWS: [Row; 25] = [
     ),
     (&["lane"], "NUMBER", "look at another lane of the warp"),
     (
+        &["frame", "f"],
+        "NUMBER",
+        "look at another function of the backtrace",
+    ),
+    (
         &["info"],
         "WHAT",
-        "show breakpoints, warps, registers, parameters, memory or thread",
+        "show breakpoints, warps, locals, registers, parameters, memory or thread",
     ),
     (
         &["backtrace", "bt"],
@@ -106,6 +111,7 @@ pub(super) enum Command {
     Print(String),
     Lanes(String),
     Lane(u32),
+    Frame(u32),
     Info(Info),
     Backtrace,
     List,
@@ -176,6 +182,7 @@ impl Command {
                 lane @ 0..32 => Ok(Command::Lane(lane)),
                 other => Err(format!("lane {other}; a warp has lanes 0 to 31")),
             },
+            "frame" => number(rest).map(Command::Frame),
             "info" => info(rest).map(Command::Info),
             "backtrace" => Ok(Command::Backtrace),
             "list" => Ok(Command::List),
@@ -214,12 +221,13 @@ fn info(what: &str) -> Result<Info, String> {
     match what {
         "breakpoints" | "b" => Ok(Info::Breakpoints),
         "warps" => Ok(Info::Warps),
+        "locals" => Ok(Info::Scope("Locals")),
         "registers" => Ok(Info::Scope("Registers")),
         "parameters" => Ok(Info::Scope("Parameters")),
         "memory" => Ok(Info::Scope("Memory")),
         "thread" => Ok(Info::Scope("Thread")),
         _ => Err(format!(
-            "expected breakpoints, warps, registers, parameters, memory or thread, found `{what}`"
+            "expected breakpoints, warps, locals, registers, parameters, memory or thread, found `{what}`"
         )),
     }
 }

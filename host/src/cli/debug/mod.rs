@@ -22,8 +22,8 @@ Examples:
 
 `help` lists the commands. Without a terminal they are read from standard input, a line each.
 
-Kernels must be there as PTX, as for `ridgepoint emulate`. Compile them with line numbers: nvcc's -lineinfo; kernels of \
-ridgepoint, Numba and Triton have them. Each launch is checked, and a finding stops it.";
+Kernels must be there as PTX, as for `ridgepoint emulate`. Compile them with line numbers: nvcc's -lineinfo, or -G for variables of the \
+source too; kernels of ridgepoint, Numba and Triton have lines. Each launch is checked, and a finding stops it.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]

@@ -67,11 +67,14 @@ fn spaced(text: &str) -> String {
 /// The functions that a lane is in.
 pub(super) fn frames(all: &[Frame]) -> String {
     let line = |(index, it): (usize, &Frame)| format!("#{index} {} at {}", it.function, it.place);
-    all.iter()
-        .enumerate()
-        .map(line)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let lines: Vec<String> = all.iter().enumerate().map(line).collect();
+    lines.join("\n")
+}
+
+/// One of them, with its line.
+pub(super) fn frame(index: usize, of: &Frame) -> String {
+    let line = source(of, 0).map_or_else(String::new, |it| format!("\n{it}"));
+    format!("#{index} {} at {}{line}", of.function, of.place)
 }
 
 /// Values of all lanes, eight in a row.

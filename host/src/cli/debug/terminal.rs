@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use debugger::protocol::{
-    Answer, Breakpoint, Location, Message, Motion, Question, Request, Resolved, Stop, Until,
+    Answer, Breakpoint, Location, Message, Motion, Question, Request, Resolved, Seat, Stop, Until,
 };
 use signal_hook::consts::SIGINT;
 
@@ -42,7 +42,7 @@ pub(super) fn run(launch: Launch) -> Result<(), Failure> {
         is_interrupted: false,
         program: None,
         stop: None,
-        lane: 0,
+        seat: Seat::default(),
         is_by_instruction: false,
         marks: Vec::new(),
         next: 1,
@@ -78,7 +78,8 @@ struct Terminal {
     program: Option<Program>,
     /// Where it stands, if it does.
     stop: Option<Box<Stop>>,
-    lane: u32,
+    /// From where the user looks.
+    seat: Seat,
     /// Whether the last motion went to an instruction.
     is_by_instruction: bool,
     marks: Vec<Mark>,
@@ -189,7 +190,10 @@ impl Terminal {
                     }
                 }
                 Event::Said(Message::Stopped(stop)) => {
-                    self.lane = stop.lane;
+                    self.seat = Seat {
+                        lane: stop.lane,
+                        frame: 0,
+                    };
                     streams::say(&show::stop(&stop, self.is_by_instruction));
                     self.stop = Some(stop);
                     return Ok(());
@@ -302,7 +306,7 @@ impl Terminal {
     }
 
     fn moves(&mut self, until: Until, is_back: bool) -> Result<Then, String> {
-        let lane = self.lane;
+        let lane = self.seat.lane;
         self.is_by_instruction = until == Until::Instruction;
         match (&mut self.program, self.stop.take()) {
             (Some(program), Some(_)) => {
@@ -341,7 +345,7 @@ impl Terminal {
         self.tell();
         if self.stop.is_some() {
             // Where it is comes before any answer.
-            self.ask(Question::Frames(self.lane))?.ok();
+            self.ask(Question::Frames(self.seat.lane))?.ok();
         }
         Ok(())
     }
@@ -380,7 +384,7 @@ impl Terminal {
 
     /// The address and the bytes of an element.
     fn element(&mut self, text: &str) -> Result<Result<(u64, u32), String>, Failure> {
-        let answer = self.ask(Question::Place(self.lane, text.to_owned()))?;
+        let answer = self.ask(Question::Place(self.seat, text.to_owned()))?;
         Ok(answer.and_then(|answer| match answer {
             Answer::Place(address, bytes) => Ok((address, bytes)),
             _ => Err("the program has answered something else".to_owned()),
@@ -393,11 +397,11 @@ impl Terminal {
             return Ok(self.look_at(*lane));
         }
         let question = match command {
-            Command::Print(text) => Question::Value(self.lane, text.clone()),
-            Command::Lanes(text) => Question::Lanes(text.clone()),
+            Command::Print(text) => Question::Value(self.seat, text.clone()),
+            Command::Lanes(text) => Question::Lanes(self.seat.frame, text.clone()),
             Command::Info(Info::Warps) => Question::Warps,
-            Command::Info(_) => Question::Scopes(self.lane),
-            _ => Question::Frames(self.lane),
+            Command::Info(_) => Question::Scopes(self.seat),
+            _ => Question::Frames(self.seat.lane),
         };
         let answer = match self.ask(question)? {
             Ok(answer) => answer,
@@ -408,7 +412,14 @@ impl Terminal {
             (Answer::Lanes(values), _) => show::lanes(&values),
             (Answer::Warps(all), _) => show::warps(&all),
             (Answer::Scopes(all), Command::Info(Info::Scope(name))) => show::scope(&all, name),
-            (Answer::Frames(all), Command::List) => match all.first() {
+            (Answer::Frames(all), Command::Frame(number)) => match all.get(*number as usize) {
+                Some(frame) => {
+                    self.seat.frame = *number;
+                    show::frame(*number as usize, frame)
+                }
+                None => format!("there is no frame {number}; `backtrace` lists them"),
+            },
+            (Answer::Frames(all), Command::List) => match all.get(self.seat.frame as usize) {
                 Some(frame) => return self.lists(frame),
                 None => "the lane has ended".to_owned(),
             },
@@ -439,7 +450,7 @@ impl Terminal {
         if stop.live >> lane & 1 == 0 {
             return Err(format!("lane {lane} has ended, or was never there"));
         }
-        self.lane = lane;
+        self.seat = Seat { lane, frame: 0 };
         let thread = stop.threads[lane as usize];
         Ok(format!("block {:?}, thread {thread:?}", stop.block))
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use debugger::protocol::{Answer, Frame, Question, Reason, Scope};
+use debugger::protocol::{Answer, Frame, Question, Reason, Seat, Variable};
 use serde_json::{Value, json};
 
 use super::breakpoints::data_id;
@@ -10,48 +10,54 @@ use super::{Adapter, Answered, NOT_STOPPED, lane_of};
 
 /// Frames of a lane are numbered from its own multiple of this.
 const FRAMES: u64 = 1 << 16;
-/// The scopes of a lane are numbered from its own multiple of this, from 1.
+/// The scopes of a frame are numbered from its own multiple of this, from 1.
 const SCOPES: u64 = 8;
-/// Arrays are numbered from here.
-const ARRAYS: u64 = 1 << 16;
+/// What has parts is numbered from here.
+const WHOLES: u64 = 1 << 28;
 /// The source that is the PTX.
 const PTX: u64 = 1;
 /// How many elements the debugger gives at once.
 const ELEMENTS: u64 = 1024;
-const NAMES: [&str; 4] = ["Registers", "Parameters", "Memory", "Thread"];
+const NAMES: [&str; 5] = ["Locals", "Registers", "Parameters", "Memory", "Thread"];
 
-/// Arrays of which the editor may ask for elements, as long as the program stands.
+/// Arrays and structures of whose parts the editor may ask, as long as the program stands.
 #[derive(Default)]
-pub(super) struct Arrays(Vec<Array>);
+pub(super) struct Wholes(Vec<Whole>);
 
 #[derive(Clone)]
-struct Array {
-    lane: u32,
-    name: String,
-    elements: u64,
+struct Whole {
+    seat: Seat,
+    expression: String,
 }
 
-impl Arrays {
+impl Wholes {
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }
 
-    /// The number of an array; 0 of what is none.
-    fn number(&mut self, lane: u32, name: &str, elements: u64) -> u64 {
-        if elements == 0 {
+    /// The number of what a variable is; 0 of what has no parts.
+    fn number(&mut self, seat: Seat, of: &Variable) -> u64 {
+        if of.elements + of.members == 0 {
             return 0;
         }
-        self.0.push(Array {
-            lane,
-            name: name.to_owned(),
-            elements,
+        self.0.push(Whole {
+            seat,
+            expression: of.expression.clone(),
         });
-        ARRAYS + self.0.len() as u64 - 1
+        WHOLES + self.0.len() as u64 - 1
     }
 
-    fn get(&self, number: u64) -> Option<Array> {
-        let index = number.checked_sub(ARRAYS)?;
+    fn get(&self, number: u64) -> Option<Whole> {
+        let index = number.checked_sub(WHOLES)?;
         self.0.get(usize::try_from(index).ok()?).cloned()
+    }
+}
+
+/// The lane and the frame of a frame's number.
+fn seat_of(frame: u64) -> Seat {
+    Seat {
+        lane: (frame / FRAMES % 32) as u32,
+        frame: (frame % FRAMES) as u32,
     }
 }
 
@@ -114,83 +120,81 @@ impl Adapter {
 
     pub(super) fn scopes(&mut self, arguments: &Value) -> Answered {
         self.stop.as_ref().ok_or(NOT_STOPPED)?;
-        let lane = arguments["frameId"].as_u64().unwrap_or(0) / FRAMES;
-        let scope = |(index, name): (u64, &str)| json!({"name": name, "variablesReference": 1 + lane * SCOPES + index, "expensive": false});
+        let frame = arguments["frameId"].as_u64().unwrap_or(0);
+        let scope = |(index, name): (u64, &str)| {
+            json!({
+                "name": name,
+                "presentationHint": name.to_lowercase(),
+                "variablesReference": 1 + frame * SCOPES + index,
+                // A function may have thousands of them.
+                "expensive": name == "Registers",
+            })
+        };
         let scopes = (0..).zip(NAMES).map(scope);
         Ok(json!({"scopes": scopes.collect::<Vec<_>>()}))
     }
 
     pub(super) fn variables(&mut self, arguments: &Value) -> Answered {
         let number = arguments["variablesReference"].as_u64().unwrap_or(0);
-        if let Some(array) = self.arrays.get(number) {
-            return self.elements(&array, arguments);
+        if let Some(whole) = self.wholes.get(number) {
+            return self.parts(&whole, arguments);
         }
         let number = number.saturating_sub(1);
-        let (lane, scope) = ((number / SCOPES % 32) as u32, number % SCOPES);
-        let Answer::Scopes(scopes) = self.ask(Question::Scopes(lane))? else {
+        let (seat, scope) = (seat_of(number / SCOPES), number % SCOPES);
+        let Answer::Scopes(scopes) = self.ask(Question::Scopes(seat))? else {
             return Err(NOT_STOPPED.to_owned());
         };
         let name = NAMES.get(scope as usize).copied().unwrap_or_default();
         let found = scopes.into_iter().find(|it| it.name == name);
-        let variables = found.map_or_else(Vec::new, |scope| self.shown(lane, &scope));
+        let variables = found.map_or_else(Vec::new, |it| self.shown(seat, &it.variables));
         Ok(json!({"variables": variables}))
     }
 
-    fn shown(&mut self, lane: u32, scope: &Scope) -> Vec<Value> {
-        let mut variables = Vec::new();
-        for it in &scope.variables {
-            variables.push(json!({
+    fn shown(&mut self, seat: Seat, variables: &[Variable]) -> Vec<Value> {
+        let mut shown = Vec::new();
+        for it in variables {
+            shown.push(json!({
                 "name": it.name,
                 "value": it.value.text,
                 "type": it.value.ty,
-                "evaluateName": it.name,
-                "variablesReference": self.arrays.number(lane, &it.name, it.elements),
+                "evaluateName": it.expression,
+                "variablesReference": self.wholes.number(seat, it),
                 "indexedVariables": it.elements,
+                "namedVariables": it.members,
             }));
         }
-        variables
+        shown
     }
 
-    fn elements(&mut self, array: &Array, arguments: &Value) -> Answered {
-        let first = arguments["start"].as_u64().unwrap_or(0).min(array.elements);
-        let count = arguments["count"]
-            .as_u64()
-            .filter(|&it| it > 0)
-            .unwrap_or(ELEMENTS);
-        let last = first
-            .saturating_add(count.min(ELEMENTS))
-            .min(array.elements);
-        let text = format!("{}[{first}..{last}]", array.name);
-        let Answer::Value(value) = self.ask(Question::Value(array.lane, text))? else {
+    fn parts(&mut self, whole: &Whole, arguments: &Value) -> Answered {
+        let first = arguments["start"].as_u64().unwrap_or(0);
+        let count = arguments["count"].as_u64().filter(|&it| it > 0);
+        let count = count.unwrap_or(ELEMENTS).min(ELEMENTS);
+        let question = Question::Parts(whole.seat, whole.expression.clone(), first, count);
+        let Answer::Parts(parts) = self.ask(question)? else {
             return Err(NOT_STOPPED.to_owned());
         };
-        let values = value.text.trim_matches(['[', ']']).split(", ");
-        let element = |(index, text): (u64, &str)| {
-            json!({
-                "name": format!("[{index}]"),
-                "value": text,
-                "evaluateName": format!("{}[{index}]", array.name),
-                "variablesReference": 0,
-            })
-        };
-        let variables = (first..last).zip(values).map(element);
-        Ok(json!({"variables": variables.collect::<Vec<_>>()}))
+        let variables = self.shown(whole.seat, &parts);
+        Ok(json!({"variables": variables}))
     }
 
-    /// The lane of a request's frame; the one that has stopped where there is none.
-    fn lane(&self, arguments: &Value) -> Result<u32, String> {
+    /// The lane and the frame of a request; the lane that has stopped where there is none.
+    fn seat(&self, arguments: &Value) -> Result<Seat, String> {
         let stop = self.stop.as_ref().ok_or(NOT_STOPPED)?;
-        let frame = arguments["frameId"].as_u64();
-        Ok(frame.map_or(stop.lane, |it| (it / FRAMES % 32) as u32))
+        let own = Seat {
+            lane: stop.lane,
+            frame: 0,
+        };
+        Ok(arguments["frameId"].as_u64().map_or(own, seat_of))
     }
 
     /// A value; in the console of an editor `lanes EXPR` gives those of all lanes.
     pub(super) fn evaluate(&mut self, arguments: &Value) -> Answered {
-        let lane = self.lane(arguments)?;
+        let seat = self.seat(arguments)?;
         let text = arguments["expression"].as_str().unwrap_or_default();
         let question = match text.strip_prefix("lanes ") {
-            Some(of) => Question::Lanes(of.to_owned()),
-            None => Question::Value(lane, text.to_owned()),
+            Some(of) => Question::Lanes(seat.frame, of.to_owned()),
+            None => Question::Value(seat, text.to_owned()),
         };
         match self.ask(question)? {
             Answer::Value(it) => {
@@ -207,12 +211,15 @@ impl Adapter {
     /// Whether something can be watched: an element of memory.
     pub(super) fn watchable(&mut self, arguments: &Value) -> Answered {
         let name = arguments["name"].as_str().unwrap_or_default();
-        let array = arguments["variablesReference"].as_u64();
-        let (lane, text) = match array.and_then(|it| self.arrays.get(it)) {
-            Some(array) => (array.lane, format!("{}{name}", array.name)),
-            None => (self.lane(arguments)?, name.to_owned()),
+        let whole = arguments["variablesReference"].as_u64();
+        let (seat, text) = match whole.and_then(|it| self.wholes.get(it)) {
+            Some(Whole { seat, expression }) if name.starts_with('[') => {
+                (seat, format!("{expression}{name}"))
+            }
+            Some(Whole { seat, expression }) => (seat, format!("{expression}.{name}")),
+            None => (self.seat(arguments)?, name.to_owned()),
         };
-        Ok(match self.ask(Question::Place(lane, text.clone())) {
+        Ok(match self.ask(Question::Place(seat, text.clone())) {
             Ok(Answer::Place(address, bytes)) => json!({
                 "dataId": data_id(address, bytes),
                 "description": text,

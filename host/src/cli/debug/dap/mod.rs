@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::program::{Event, Launch, Program};
 use crate::cli::{Failure, streams};
 use breakpoints::Breakpoints;
-use looking::Arrays;
+use looking::Wholes;
 
 /// Serves an editor until it goes away.
 ///
@@ -38,9 +38,10 @@ pub(super) fn run(launch: Launch) -> Result<(), Failure> {
         program: None,
         is_configured: false,
         has_begun: false,
+        is_paused: false,
         stop: None,
         breakpoints: Breakpoints::default(),
-        arrays: Arrays::default(),
+        wholes: Wholes::default(),
     };
     let ended = adapter.run();
     if let Some(program) = &adapter.program {
@@ -76,9 +77,11 @@ struct Adapter {
     program: Option<Program>,
     is_configured: bool,
     has_begun: bool,
+    /// Whether the editor has asked for a pause before there was a program.
+    is_paused: bool,
     stop: Option<Box<Stop>>,
     breakpoints: Breakpoints,
-    arrays: Arrays,
+    wholes: Wholes,
 }
 
 impl Adapter {
@@ -140,7 +143,7 @@ impl Adapter {
     }
 
     fn stopped(&mut self, stop: Box<Stop>) {
-        self.arrays.forget();
+        self.wholes.forget();
         let reason = match stop.reason {
             Reason::Breakpoint => "breakpoint",
             Reason::Write => "data breakpoint",
@@ -221,7 +224,7 @@ impl Adapter {
             "stepBack" => self.moves(arguments, by(Until::LineOver), true),
             "reverseContinue" => self.moves(arguments, Until::Breakpoint, true),
             "pause" => {
-                self.say(Request::Pause);
+                self.pause();
                 Ok(Value::Null)
             }
             "terminate" | "disconnect" => {
@@ -271,11 +274,22 @@ impl Adapter {
         if self.is_configured && self.program.is_some() && !self.has_begun {
             self.has_begun = true;
             self.tell();
+            if std::mem::take(&mut self.is_paused) {
+                self.say(Request::Pause);
+            }
             self.say(Request::Move(Motion {
                 until: Until::Breakpoint,
                 is_back: false,
                 lane: 0,
             }));
+        }
+    }
+
+    /// Stops a program that runs, at the latest at the first instruction of its next launch.
+    fn pause(&mut self) {
+        match self.has_begun {
+            true => self.say(Request::Pause),
+            false => self.is_paused = true,
         }
     }
 
