@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use ptx::FunctionKind;
 
-use super::Coverage;
 use super::listing::{Listing, Subject};
+use super::{Coverage, digest};
 use crate::count::{Scope, Tally};
 use crate::reach::reached;
 
@@ -113,8 +113,8 @@ impl Recorder {
         kept.places.insert(number, place);
     }
 
-    /// A launch of a kernel of a module has ended, in whichever way.
-    pub(crate) fn launched(&self, module: u32, kernel: u32, tally: &Tally) {
+    /// A launch of a kernel of a module has ended.
+    pub(super) fn launched(&self, module: u32, kernel: u32, tally: &Tally) {
         let mut kept = self.lock();
         let place = kept.places[&module];
         let blocks = || (0, Tally::of(Scope::Blocks));
@@ -151,7 +151,7 @@ impl Kept {
         if let Some(known) = modules.position(|it| Arc::ptr_eq(&it.ptx, ptx)) {
             return known;
         }
-        let digest = digest(text);
+        let digest = digest(text.bytes());
         let mut modules = self.modules.iter();
         if let Some(known) = modules.position(|it| it.digest == digest) {
             return known;
@@ -202,12 +202,6 @@ impl Module {
             }
         }
     }
-}
-
-/// Tells texts apart, in all processes alike: FNV-1a.
-fn digest(text: &str) -> u64 {
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// A file that no other process has: numbers of processes come again.
