@@ -29,17 +29,20 @@ fn words(code: &str) -> String {
         .join(" ")
 }
 
-/// What only the example's tests have: they expect the failure, and leave no file in the tree.
+/// The example's tests without what only they have: they expect the failure, and leave no file in the tree.
 fn as_on_the_page(tests: &str) -> String {
-    let is_own = |line: &&str| {
-        let line = line.trim_start();
-        line.starts_with("#[should_panic") || line.starts_with("#![proptest_config")
-    };
-    tests
-        .lines()
-        .filter(|it| !is_own(it))
-        .map(|it| format!("{it}\n"))
-        .collect()
+    let tests = tests
+        .replace(
+            "ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }",
+            "ProptestConfig::with_failure_persistence(WithSource(\"regressions\"))",
+        )
+        .replace(
+            "use proptest::prelude::*;\n",
+            "use proptest::prelude::*;\nuse proptest::test_runner::FileFailurePersistence::WithSource;\n",
+        );
+    let is_own = |line: &&str| line.trim_start().starts_with("#[should_panic");
+    let lines = tests.lines().filter(|it| !is_own(it));
+    lines.map(|it| format!("{it}\n")).collect()
 }
 
 fn replace(path: &Path, from: &str, to: &str) {
@@ -95,7 +98,7 @@ fn the_guide_finds_the_smallest_cases_in_a_new_package() {
     assert_eq!(output.status.code(), Some(101), "{said}");
     let samples = blocks(PAGE, "text");
     shows(&samples[0], &said);
-    let kept = read(package.join("tests/properties.proptest-regressions"));
+    let kept = read(package.join("tests/properties.regressions"));
     assert!(kept.contains("\ncc "), "{kept}");
     // Once more, the kept case comes first.
     let (_, said) = typed_in(&package, &line);
