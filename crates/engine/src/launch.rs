@@ -218,8 +218,8 @@ impl Kernel {
                 Some(director) => directed::work(&crew, checking, counting, director),
             }
         };
-        let recorder = coverage::recorder();
-        let covered = recorder.map(|_| Mutex::default());
+        let is_covered = coverage::is_asked_for();
+        let covered = is_covered.then(Mutex::default);
         let (counts, scope) = match counts {
             Some(_) => (counts, Scope::All),
             None => (covered.as_ref(), Scope::Blocks),
@@ -272,9 +272,10 @@ impl Kernel {
             }
             None => POOL.run(workers as usize - 1, &|| work(None)),
         }
-        if let (Some(recorder), Some(sum)) = (recorder, counts) {
+        if let (true, Some(sum)) = (is_covered, counts) {
             let sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
-            recorder.launched(self.code.number(), self.code.index(), &sum);
+            let kernel = (self.code.index(), self.name());
+            coverage::launched(self.code.number(), kernel, &sum);
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) if failed.cause == Cause::Failure(Failure::Abandoned) => {

@@ -44,5 +44,6 @@ pub use lower::PANIC_RECORD;
 pub use module::{Kernel, LoadError, Module, NoVariable};
 pub use ptx::ParseError;
 pub use schedule::{
-    Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,
+    Choice, Choices, Explored, Failing, LeavingOut, NoChoice, NotFollowed, Schedule, Shrunk,
+    explore, shrink,
 };

@@ -1,5 +1,7 @@
 //! Tests that build for `cargo bench`: the kernel of a new package and the guide's stencil, measured, checked and compared.
 
+mod properties;
+
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::{Command, Output};

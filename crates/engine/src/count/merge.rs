@@ -49,6 +49,15 @@ impl Tally {
         let function = self.functions.get(function as usize)?.as_ref()?;
         Some((&function.blocks, &function.switches))
     }
+
+    /// The functions that have run, by their numbers, each with its basic blocks and where its switches led to.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = (u32, &[OfBlock], &Switches)> {
+        let numbers = 0..self.functions.len() as u32;
+        numbers.filter_map(|number| {
+            let (blocks, switches) = self.blocks_of(number)?;
+            Some((number, blocks, switches))
+        })
+    }
 }
 
 impl OfFunction {

@@ -4,7 +4,10 @@
 //! all of its launches. [`Coverage::all_in`] reads and adds the files of a folder. Launches count basic blocks and where
 //! lanes went at their ends; lines follow from these when the file is written. Without the variable a launch asks once
 //! whether it is there.
+//!
+//! [`edges_into`] has the same basic blocks of single launches, as fuzzers take them.
 
+mod edges;
 mod listing;
 mod recorder;
 mod text;
@@ -15,8 +18,11 @@ use std::io::{self, ErrorKind};
 use std::ops::AddAssign;
 use std::path::Path;
 
+pub use edges::edges_into;
 pub(crate) use recorder::recorder;
 pub use recorder::{FOLDER, LINES, keep_in, write};
+
+use crate::count::Tally;
 
 /// The ending of the files of PTX that names no source, whose lines are its own.
 pub const PTX: &str = ".ptx";
@@ -76,6 +82,21 @@ pub struct Branch {
     pub outcomes: Vec<u64>,
     /// How often lanes of one warp went different ways.
     pub divergent: u64,
+}
+
+/// Whether what a launch of this thread executes is asked for.
+pub(crate) fn is_asked_for() -> bool {
+    edges::are_asked_for() || recorder().is_some()
+}
+
+/// A launch of a kernel of a module by this thread has ended, in whichever way.
+pub(crate) fn launched(module: u32, (kernel, name): (u32, &str), tally: &Tally) {
+    if edges::are_asked_for() {
+        edges::add(name, tally);
+    }
+    if let Some(recorder) = recorder() {
+        recorder.launched(module, kernel, tally);
+    }
 }
 
 impl Coverage {

@@ -120,8 +120,8 @@ impl Recorder {
         kept.places.insert(number, place);
     }
 
-    /// A launch of a kernel of a module has ended, in whichever way.
-    pub(crate) fn launched(&self, module: u32, kernel: u32, tally: &Tally) {
+    /// A launch of a kernel of a module has ended.
+    pub(super) fn launched(&self, module: u32, kernel: u32, tally: &Tally) {
         let mut kept = self.lock();
         let place = kept.places[&module];
         let blocks = || (0, Tally::of(Scope::Blocks));
@@ -158,7 +158,7 @@ impl Kept {
         if let Some(known) = modules.position(|it| Arc::ptr_eq(&it.ptx, ptx)) {
             return known;
         }
-        let digest = digest::of(text);
+        let digest = digest::of(text.bytes());
         let mut modules = self.modules.iter();
         if let Some(known) = modules.position(|it| it.digest == digest) {
             return known;

@@ -90,7 +90,7 @@ impl Mutants {
             };
             let reader = Reader {
                 module: &module,
-                digest: digest::of(text),
+                digest: digest::of(text.bytes()),
                 text,
                 function,
                 body,
@@ -176,7 +176,8 @@ impl Reader<'_> {
         let own = &self.spans.span;
         let function = &self.text[own.start as usize..own.end as usize];
         let at = instruction.span.start - own.start;
-        digest::of(&format!("{:016x} {at} {after}", digest::of(function)))
+        let function = digest::of(function.bytes());
+        digest::of(format!("{function:016x} {at} {after}").bytes())
     }
 
     /// The author's line, as findings name it: of what stands before the first that has one, that one's.

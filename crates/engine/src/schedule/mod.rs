@@ -1,6 +1,7 @@
 //! Schedules: in which order a launch's threads run, and searches through them.
 
 mod explore;
+mod leaving_out;
 mod shrink;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use explore::{Explored, Failing, explore};
+pub use leaving_out::LeavingOut;
 pub use shrink::{Shrunk, shrink};
 
 /// The order in which blocks, warps and lanes run, and where they take turns.
@@ -117,7 +119,17 @@ pub(crate) struct Open {
 impl Choices {
     /// Of switches, in any order.
     pub fn of(switches: impl IntoIterator<Item = Choice>) -> Choices {
-        Choices::kept(switches.into_iter().collect(), Keeps::Nothing)
+        Choices::kept(switches.into_iter().collect(), Keeps::Switches)
+    }
+
+    /// Those of [`Schedule::Seeded`], to be asked for the switches that it [made](Choices::made).
+    pub fn of_seed(seed: u64) -> Choices {
+        Choices::new(Source::Seed(seed), Keeps::Switches)
+    }
+
+    /// The switches that the launches have made: run alone, they do the same. What [`explore`] runs tells none.
+    pub fn made(&self) -> Vec<Choice> {
+        self.run().taken.clone()
     }
 
     /// The switches in the order of their points; none for a seed's.

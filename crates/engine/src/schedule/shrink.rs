@@ -1,7 +1,7 @@
 //! The shortest schedule that fails.
 
 use super::explore::search;
-use super::{Choice, Choices, Keeps, Schedule, Source};
+use super::{Choice, Choices, Keeps, LeavingOut, Schedule, Source};
 
 /// A failing schedule with few switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,34 +60,24 @@ impl<E, R: FnMut(&Schedule) -> Result<(), E>> Search<R> {
     fn failure(&mut self, choices: Choices) -> Option<(Vec<Choice>, E)> {
         self.runs += 1;
         let error = (self.run)(&Schedule::Chosen(choices.clone())).err()?;
-        let taken = std::mem::take(&mut choices.run().taken);
-        Some((taken, error))
+        Some((choices.made(), error))
     }
 
-    /// Delta debugging: leaves out parts of the list, smaller and smaller ones, while the rest fails.
+    /// Leaves out parts of the list while the rest fails.
     fn leave_out(&mut self, list: &mut Vec<Choice>, error: &mut E) {
-        let mut part = list.len();
-        while part > 0 {
-            let (mut start, mut is_shorter) = (0, false);
-            while start < list.len() && self.runs < self.limit {
-                let mut rest = list.clone();
-                rest.drain(start..(start + part).min(list.len()));
-                match self.failure(Choices::kept(rest, Keeps::Switches)) {
-                    Some((shorter, failed)) => {
-                        (*list, *error, is_shorter) = (shorter, failed, true);
-                    }
-                    None => start += part,
+        let mut leaving_out = LeavingOut::of(std::mem::take(list));
+        while self.runs < self.limit
+            && let Some(rest) = leaving_out.candidate()
+        {
+            match self.failure(Choices::of(rest)) {
+                Some((shorter, failed)) => {
+                    leaving_out.failed(shorter);
+                    *error = failed;
                 }
+                None => leaving_out.passed(),
             }
-            if self.runs >= self.limit {
-                return;
-            }
-            // One that could not be left out before may be now.
-            part = match is_shorter {
-                true => part.min(list.len()),
-                false => part / 2,
-            };
         }
+        *list = leaving_out.switches().to_vec();
     }
 
     /// Tries all lists that are shorter. Gives whether it came to an end.

@@ -8,6 +8,7 @@ mod arithmetic;
 mod counts;
 mod coverage;
 mod divergence;
+mod edges;
 mod footprint;
 mod hopper;
 mod launches;

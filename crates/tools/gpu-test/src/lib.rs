@@ -24,6 +24,8 @@
 
 mod gpu_thread;
 mod schedules;
+#[cfg(feature = "proptest")]
+mod strategy;
 
 use std::env;
 use std::ffi::OsStr;
@@ -36,6 +38,8 @@ use ridgepoint_driver::record::{self, EXACT};
 pub use ridgepoint_driver::{Device, Embedded};
 use ridgepoint_driver::{DeviceValue, Emulation, Schedule, gpus};
 pub use schedules::{SCHEDULE, under_schedules};
+#[cfg(feature = "proptest")]
+pub use strategy::Schedules;
 
 /// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";

@@ -145,7 +145,7 @@ pub(super) fn named() -> Result<Option<Choices>, Failed> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::cell::Cell;
 
     use cuda_std::launch::{Entry, Foreign, Out};
@@ -160,7 +160,7 @@ mod tests {
     );
 
     /// Two threads of two blocks each add 1 to a word, without an atomic.
-    fn lost_update(device: &Device) -> Result<(), Failed> {
+    pub(crate) fn lost_update(device: &Device) -> Result<(), Failed> {
         let loaded = device.load(KERNELS)?;
         let entry = Entry::<Foreign<(Out<u32>,)>>::foreign("lost_update");
         let kernel = loaded.prepare(entry, LaunchConfig::linear(2, 1))?;

@@ -3,7 +3,7 @@
 use conformance::ptx;
 use conformance_kernels::group;
 use cuda_std::group::{Number, workspace_words};
-use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
+use cuda_std::launch::{Entry, ShapedMut, Signature, Slice, SliceMut};
 use gpu_test::{Device, Failed, emulator, equal};
 use ridgepoint_driver::{
     DeviceBuffer, DeviceValue, DriverError, Emulation, LaunchConfig, Schedule, Stream,
@@ -316,23 +316,42 @@ fn are_zero(spaces: &[Result<DeviceBuffer<u32>, DriverError>]) -> Result<(), Fai
     Ok(())
 }
 
-/// Launches twice with the same workspaces.
-fn of_grid(device: &Device) -> Result<(), Failed> {
+/// Values, four workspaces, results and places.
+type OfGrid<'a, T> = (
+    Slice<'a, T>,
+    SliceMut<'a, u32>,
+    SliceMut<'a, u32>,
+    SliceMut<'a, u32>,
+    SliceMut<'a, u32>,
+    ShapedMut<'a, T, 2>,
+    ShapedMut<'a, u64, 2>,
+);
+
+/// Launches twice with the same workspaces. `unwritten` is a value that no result has.
+fn of_grid_of<T, S>(
+    device: &Device,
+    entry: Entry<S>,
+    value: impl Fn(usize) -> T,
+    bits: impl Fn(T) -> u64,
+    unwritten: T,
+) -> Result<(), Failed>
+where
+    T: Number + DeviceValue,
+    S: for<'a> Signature<Arguments<'a> = OfGrid<'a, T>>,
+{
     for (blocks, block) in [(1, 32), (5, 45), (70, 2), (40, 32)] {
         let shape = LaunchConfig::blocks(blocks as u64, block as u32);
-        let x: Vec<f64> = (0..blocks * block)
-            .map(|i| f64::from(mixed(i)) / 7.0)
-            .collect();
+        let x: Vec<T> = (0..blocks * block).map(&value).collect();
         let input = device.buffer_from(&x)?;
-        let words = workspace_words::<(f64, usize)>(blocks);
+        let words = workspace_words::<(T, usize)>(blocks);
         let mut spaces = [(); 4].map(|()| device.buffer_zeroed::<u32>(words));
         for _ in 0..2 {
             let [a, b, c, d] = &mut spaces;
-            let mut out = device.buffer_filled(blocks * 3, f64::NAN)?;
+            let mut out = device.buffer_filled(blocks * 3, unwritten)?;
             let mut places = device.buffer_filled(blocks, u64::MAX)?;
             launch!(
                 device,
-                group::of_grid_f64::entry(),
+                entry,
                 shape,
                 input.slice(..),
                 a.as_mut()?.slice_mut(..),
@@ -342,18 +361,14 @@ fn of_grid(device: &Device) -> Result<(), Failed> {
                 out.slice_mut(..).shaped([blocks, 3]),
                 places.slice_mut(..).shaped([blocks, 1]),
             );
-            let out = out.to_vec()?;
+            let out: Vec<u64> = out.to_vec()?.into_iter().map(&bits).collect();
             // A block has the threads that write its row's columns.
             let columns = [0, 1, 2].map(|column| {
-                let known = out
-                    .iter()
-                    .skip(column)
-                    .step_by(3)
-                    .find(|value| !value.is_nan());
-                known.copied().unwrap_or(f64::NAN).to_bits()
+                let mut of_blocks = out.iter().skip(column).step_by(3).copied();
+                of_blocks.find(|&it| it != bits(unwritten))
             });
-            let expected: [fn(f64, f64) -> f64; 3] = [f64::plus, f64::least, f64::greatest];
-            let expected = expected.map(|op| grid_tree(&x, block, op).to_bits());
+            let expected: [fn(T, T) -> T; 3] = [T::plus, T::least, T::greatest];
+            let expected = expected.map(|op| Some(bits(grid_tree(&x, block, op))));
             equal(&columns, &expected).map_err(|error| with(error, &format!("{shape:?}")))?;
             let places = places.to_vec()?;
             let known: Vec<u64> = places
@@ -365,6 +380,20 @@ fn of_grid(device: &Device) -> Result<(), Failed> {
         are_zero(&spaces)?;
     }
     Ok(())
+}
+
+fn of_grid(device: &Device) -> Result<(), Failed> {
+    // Sums are of the whole range, and no result is the greatest number.
+    of_grid_of(
+        device,
+        group::of_grid_u32::entry(),
+        mixed,
+        u64::from,
+        u32::MAX,
+    )?;
+    let number = |i| f64::from(mixed(i)) / 7.0;
+    let entry = group::of_grid_f64::entry();
+    of_grid_of(device, entry, number, f64::to_bits, f64::NAN)
 }
 
 fn scan_of_grid(device: &Device) -> Result<(), Failed> {

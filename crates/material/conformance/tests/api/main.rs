@@ -20,7 +20,7 @@ mod thread;
 mod warp;
 
 use conformance::ptx;
-use gpu_test::{Arguments, Trial, on_both, on_gpu, on_two_gpus};
+use gpu_test::{Arguments, Trial, on_both, on_two_gpus};
 
 use support::Case;
 
@@ -61,7 +61,6 @@ fn main() {
             "emulator::kernel::panic_of_two_launches",
             output::two_launches_that_fail,
         ),
-        on_gpu("cuda::io::vprintf", ptx(), output::vprintf),
         Trial::test("emulator::atomic::ring", ring::on_emulated_devices),
         on_two_gpus("cuda::atomic::ring", ptx(), ring::of_two_gpus),
     ]);

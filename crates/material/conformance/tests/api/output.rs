@@ -16,6 +16,7 @@ use crate::support::{Case, launch};
 pub(crate) const CASES: &[Case] = &[
     ("io::println", printed_lines),
     ("io::print", long_text),
+    ("io::vprintf", vprintf),
     ("kernel::panic", panic),
     ("kernel::panic_message", panic_message),
     ("kernel::gpu_only", gpu_only),
@@ -142,7 +143,7 @@ fn long_text(device: &Device) -> Result<(), Failed> {
 }
 
 /// The driver's own function.
-pub(crate) fn vprintf(device: &Device) -> Result<(), Failed> {
+fn vprintf(device: &Device) -> Result<(), Failed> {
     equal(&[printed("print_as_c", device)?.as_str()], &["7 and 0.5\n"])
 }
 
