@@ -36,7 +36,7 @@ operators! {
     Comparison = "comparison",
     /// The next element.
     Index = "index",
-    /// The next lane.
+    /// Another lane.
     Shuffle = "shuffle",
     /// Another constant.
     Constant = "constant",
@@ -225,6 +225,8 @@ fn next_element(site: &Site<'_>) -> Vec<String> {
     shifted.collect()
 }
 
+/// Another lane or distance. Of a butterfly half the bit, or twice the lowest: with the next number the steps of a sum still
+/// reach all lanes.
 fn next_lane(site: &Site<'_>) -> Vec<String> {
     let Operation::Shfl(it) = &site.instruction.operation else {
         return Vec::new();
@@ -232,11 +234,15 @@ fn next_lane(site: &Site<'_>) -> Vec<String> {
     let Operand::Immediate(lane) = it.b else {
         return Vec::new();
     };
+    let other = match (it.mode, lane) {
+        (ptx::ShuffleMode::Butterfly, 0..=1) => 2,
+        (ptx::ShuffleMode::Butterfly, lane) => lane / 2,
+        (_, lane) => (lane + 1) & 31,
+    };
     let mut immediates = site.immediates();
     let span = immediates.find(|(_, bits)| *bits == lane).map(|it| it.0);
-    let other = format!("{}", (lane + 1) & 31);
     span.into_iter()
-        .map(|span| site.with(span, &other))
+        .map(|span| site.with(span, &other.to_string()))
         .collect()
 }
 

@@ -50,7 +50,7 @@ fn between_accesses(instruction: &str) -> String {
 #[test]
 fn each_instruction_has_the_changes_of_its_kind() {
     use Operator::*;
-    let cases: [(&str, &[(Operator, &str)]); 26] = [
+    let cases: [(&str, &[(Operator, &str)]); 28] = [
         ("bar.sync 0;", &[(Synchronization, "")]),
         ("bar.sync 1, 64;", &[(Synchronization, "")]),
         ("bar.red.popc.u32 %r3, 0, %p1;", &[]),
@@ -127,6 +127,14 @@ fn each_instruction_has_the_changes_of_its_kind() {
         (
             "shfl.sync.down.b32 %r3, %r1, 16, 31, -1;",
             &[(Shuffle, "shfl.sync.down.b32 %r3, %r1, 17, 31, -1;")],
+        ),
+        (
+            "shfl.sync.bfly.b32 %r3, %r1, 16, 31, -1;",
+            &[(Shuffle, "shfl.sync.bfly.b32 %r3, %r1, 8, 31, -1;")],
+        ),
+        (
+            "shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1;",
+            &[(Shuffle, "shfl.sync.bfly.b32 %r3, %r1, 2, 31, -1;")],
         ),
         (
             "and.b32 %r3, %r1, 31;",
