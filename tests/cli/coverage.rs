@@ -132,7 +132,7 @@ fn processes_seeds_and_threads_without_checks_add_up() {
     }
 }
 
-/// What a launch has executed until its finding counts.
+/// The code that a launch has executed until its finding counts.
 #[test]
 fn a_launch_that_fails_and_a_branch_that_is_never_taken_are_seen() {
     let folder = folder();

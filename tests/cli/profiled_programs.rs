@@ -11,7 +11,7 @@ use crate::guides::{command, shows};
 
 const PAGE: &str = "profiling-a-program.md";
 
-/// What `profile` writes of the Python program beside this file, run in this way, and its exit status.
+/// The JSON that `profile` writes of the Python program beside this file, run in this way, and its exit status.
 fn profiled(way: &str) -> (Value, Option<i32>) {
     let (folder, status) = profiled_with("-q", way);
     (read(&folder, "all.json")["program"].clone(), status)

@@ -145,6 +145,60 @@ fn a_refused_phrase_is_found_in_comments_in_strings_and_over_lines() {
     assert!(found("threads per block, bytes per thread", &refused).is_empty());
 }
 
+/// The first line of each comment of documentation that begins with "What": it does not say what a thing is.
+fn beginning_with_what(text: &str) -> Vec<&str> {
+    fn documented(line: &str) -> Option<&str> {
+        let rest = line
+            .strip_prefix("///")
+            .or_else(|| line.strip_prefix("//!"))?;
+        Some(rest.trim())
+    }
+    let mut before = None;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let words = documented(line);
+        if before.is_none_or(str::is_empty) && words.is_some_and(|it| it.starts_with("What ")) {
+            found.push(line);
+        }
+        before = words;
+    }
+    found
+}
+
+#[test]
+fn documentation_begins_with_what_a_type_is_or_a_function_does() {
+    let folders = [
+        "benches",
+        "crates",
+        "examples",
+        "host",
+        "kernels-gpu",
+        "kernels-hopper",
+        "tests",
+    ];
+    let sources = folders
+        .into_iter()
+        .flat_map(|it| files(&root().join(it), "rs"));
+    let sources: Vec<PathBuf> = sources
+        .filter(|it| !it.ends_with("house/style.rs"))
+        .collect();
+    assert!(sources.len() > 1000, "{} files", sources.len());
+    let wrong = sources.iter().flat_map(|path| {
+        let text = fs::read_to_string(path).expect("text");
+        let lines = beginning_with_what(&text).into_iter();
+        let told = lines.map(|line| format!("{}: {line}", path.display()));
+        told.collect::<Vec<_>>()
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+
+    let planted = "/// What it has.\nx: u8,\n/// A line.\n/// What follows goes on.\nmod a;\n//! What a module does.";
+    assert_eq!(
+        beginning_with_what(planted),
+        ["/// What it has.", "//! What a module does."]
+    );
+}
+
 /// The address of a heading: what GitHub and mdBook make of it.
 fn address(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();

@@ -394,9 +394,10 @@ fn one_device(device: &Device) -> Result<(), Failed> {
     let (mut work, other) = (Work::on(device)?, Work::on(&again)?);
     work.x = other.x;
     work.launch(2.0)?;
+    // The other stream writes the same elements.
+    work.stream.synchronize()?;
     launch(&work.prepared, &other.stream, 2.0, &work.x, &mut work.y)?;
-    other.stream.synchronize()?;
-    Ok(work.stream.synchronize()?)
+    Ok(other.stream.synchronize()?)
 }
 
 /// The context that this thread is in; null where there is no driver.

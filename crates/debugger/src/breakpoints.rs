@@ -97,7 +97,7 @@ impl Breakpoints {
         !self.at.is_empty()
     }
 
-    /// What is watched: address and bytes, and the number of who watches.
+    /// The watched memory: address and bytes, and the number of the watchpoint.
     pub(crate) fn watched(&self) -> Vec<(u64, u32, u32)> {
         let watched = |it: &Active| match it.breakpoint.at {
             Location::Write(address, bytes) => Some((address, bytes, it.breakpoint.id)),

@@ -82,7 +82,7 @@ impl Expression {
         }
     }
 
-    /// What it names, if it is a name and no value that is computed.
+    /// The object that it names, if it is a name and no value that is computed.
     ///
     /// # Errors
     /// As for [`Expression::value`].

@@ -72,7 +72,7 @@ impl Link {
         self.requests.recv().ok()
     }
 
-    /// What the front has said meanwhile; an error where it is gone.
+    /// The request that the front has made meanwhile; an error where it is gone.
     pub(crate) fn heard(&self) -> Result<Option<Request>, ()> {
         if !self.is_asked_for.load(Ordering::Acquire) {
             return Ok(None);

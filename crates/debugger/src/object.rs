@@ -1,11 +1,11 @@
-//! What a name of an expression stands for: a value of some type, in memory or not.
+//! Objects, for which names of an expression stand: values of some type, in memory or not.
 
 use crate::dwarf::{Held, Kind, Member, TypeId, Types};
 use crate::number::{Number, Type, Value};
 
-/// What the names of an expression mean.
+/// The meanings of the names of an expression.
 pub(crate) trait Names {
-    /// What is called so. An error: it has no value here.
+    /// The object of this name. An error: it has no value here.
     fn object(&self, name: &str) -> Option<Result<Object, String>>;
 
     /// The bytes at an address.
@@ -39,7 +39,7 @@ const MOST_PARTS: usize = 32;
 const DEPTH: u32 = 4;
 /// The members by which slices of Rust and arrays of Numba point to their elements.
 const ELEMENTS: [&str; 2] = ["data_ptr", "data"];
-/// What is shown of what is nowhere.
+/// The text for a value that is nowhere.
 pub(crate) const NOWHERE: &str = "<optimized out>";
 
 impl Object {
@@ -180,7 +180,7 @@ impl Object {
         Ok(found.map(|it| of.part(it.offset, Shape::Source(it.ty))))
     }
 
-    /// What a pointer points to, where its type says what that is.
+    /// The object that a pointer points to, where its type says which.
     fn target(&self, names: &dyn Names) -> Result<Option<Object>, String> {
         let Shape::Source(id) = self.ty else {
             return Ok(None);

@@ -30,7 +30,7 @@ impl Path {
         path
     }
 
-    /// What it names.
+    /// The object that it names.
     ///
     /// # Errors
     /// Nothing, or it is nowhere.
@@ -55,7 +55,7 @@ impl Path {
         Ok(object)
     }
 
-    /// What the name stands for, and the steps behind it. The names of special registers and of parts of vectors have a dot.
+    /// The object of the name, and the steps behind it. The names of special registers and of parts of vectors have a dot.
     fn begin(&self, names: &dyn Names) -> Result<(Object, &[Step]), String> {
         if let Some((Step::Member(member), rest)) = self.steps.split_first()
             && let Some(object) = names.object(&format!("{}.{member}", self.name))

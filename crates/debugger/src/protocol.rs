@@ -1,4 +1,4 @@
-//! What a front and a debugged program say to each other: a line of JSON each.
+//! The messages of a front and a debugged program: a line of JSON each.
 //!
 //! The front speaks first: breakpoints, and the [`Motion`] with which the first launch begins. From then on the program runs or
 //! is stopped. Stopped, it answers each [`Question`] in order, and goes on at a [`Motion`]; running, it takes breakpoints and
@@ -181,7 +181,7 @@ pub enum Question {
     Place(Seat, String),
     /// The members of what an expression names, or so many elements from one on: [`Answer::Parts`].
     Parts(Seat, String, u64, u64),
-    /// What there is to be seen: [`Answer::Scopes`].
+    /// The variables that can be seen: [`Answer::Scopes`].
     Scopes(Seat),
     /// Who waits for whom: [`Answer::Warps`].
     Warps,
@@ -224,7 +224,7 @@ pub struct Value {
 pub struct Scope {
     /// Its name.
     pub name: String,
-    /// What it has.
+    /// Its variables.
     pub variables: Vec<Variable>,
 }
 
@@ -233,7 +233,7 @@ pub struct Scope {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// What it is called in expressions.
+    /// Its name in expressions.
     pub expression: String,
     /// Its value, or what it is.
     pub value: Value,
@@ -252,6 +252,6 @@ pub struct Warp {
     pub lanes: u32,
     /// Where.
     pub place: String,
-    /// What they wait for; empty where they can go on.
+    /// The reason for which they wait; empty where they can go on.
     pub waits: String,
 }

@@ -40,7 +40,7 @@ pub struct Debugger {
     is_attached: AtomicBool,
 }
 
-/// What outlives a launch.
+/// The state that outlives a launch.
 pub(crate) struct Session {
     link: Option<Link>,
     pub(crate) breakpoints: Breakpoints,
@@ -179,7 +179,7 @@ impl Session {
         heard
     }
 
-    /// What the front has said meanwhile.
+    /// The request that the front has made meanwhile.
     pub(crate) fn heard(&mut self) -> Option<Request> {
         let heard = self.link.as_ref()?.heard();
         heard.unwrap_or_else(|()| {

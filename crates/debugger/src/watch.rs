@@ -4,7 +4,7 @@ use engine::debug::Stopped;
 
 use crate::breakpoints::{Breakpoints, Hit};
 
-/// What is watched in a run. Stores and atomics are seen before they are made, whatever they write; other writes, such as
+/// The watched memory of a run. Stores and atomics are seen before they are made, whatever they write; other writes, such as
 /// asynchronous copies, by what has changed.
 #[derive(Default)]
 pub(crate) struct Watching {

@@ -1,4 +1,4 @@
-//! What a program asks of the emulated devices, as a recording of its calls: as CUPTI's on a GPU, but that work is done in
+//! The calls of a program of the emulated devices, as a recording: as CUPTI's on a GPU, but that work is done in
 //! the call that asks for it, in the emulator's time.
 
 use std::cell::Cell;

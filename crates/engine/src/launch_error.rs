@@ -34,7 +34,7 @@ pub enum LaunchError {
     Found {
         /// The kernel.
         kernel: String,
-        /// What, where and who.
+        /// The finding.
         finding: Box<Finding>,
     },
     /// Not as many bytes of parameters as the kernel has.

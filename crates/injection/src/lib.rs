@@ -53,7 +53,7 @@ pub unsafe extern "C" fn InitializeInjectionNvtx2(export_table: ExportTable) -> 
     unsafe { nvtx::attach(export_table, || calls().map(Calls::recorder)) }.into()
 }
 
-/// What this process's calls and ranges are told to; `None` where nothing is recorded.
+/// The recorder that this process's calls and ranges are told to; `None` where nothing is recorded.
 fn calls() -> Option<&'static Calls> {
     static CALLS: OnceLock<Option<Calls>> = OnceLock::new();
     let made = CALLS.get_or_init(|| {
@@ -76,7 +76,7 @@ fn new_calls(folder: &Path) -> Result<Calls, Box<dyn Error>> {
     Ok(Calls::new(recorder))
 }
 
-/// What a body gives; where it fails, a file has the reason. Nothing unwinds into the program.
+/// The result of a body; where it fails, a file has the reason. Nothing unwinds into the program.
 fn said<T>(folder: &Path, body: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Option<T> {
     let problem = match panic::catch_unwind(panic::AssertUnwindSafe(body)) {
         Ok(Ok(value)) => return Some(value),

@@ -7,7 +7,7 @@
 //! use cuda_std::cluster::{self, BlockRank};
 //! use cuda_std::prelude::*;
 //!
-//! /// What each cluster adds to the mean of the grid's blocks: element n of `x` is block n's.
+//! /// The share of each cluster in the mean of the grid's blocks: element n of `x` is block n's.
 //! ///
 //! /// # Safety
 //! /// `shares` has room for an element per cluster.

@@ -149,7 +149,7 @@ pub type Call<S> = for<'a, 'b> unsafe fn(&'b <S as Signature>::Arguments<'a>);
 ///     y.own_with(x).for_each(|(x, y)| *y = x * x);
 /// }
 ///
-/// /// What all kernels of the table take.
+/// /// The parameters of all kernels of the table.
 /// struct Unary;
 /// impl Signature for Unary {
 ///     type Arguments<'a> = (Slice<'a, f32>, SliceMut<'a, f32>);

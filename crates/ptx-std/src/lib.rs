@@ -98,7 +98,7 @@ pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_arr
 ///     core::iter::zip(x, &WEIGHTS).map(|(x, weight)| x * weight).sum()
 /// }
 ///
-/// /// What has no host form, such as an instruction in assembly.
+/// /// An instruction in assembly, which has no host form.
 /// #[gpu_only]
 /// pub fn smid() -> u32 {
 ///     let id: u32;

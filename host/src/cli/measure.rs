@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     printed: row_format::Arguments,
 }
 
-/// What is measured, and how often.
+/// The effort of a measurement.
 #[derive(Args)]
 pub(super) struct Effort {
     #[command(flatten)]

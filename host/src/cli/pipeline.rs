@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     )]
     mode: Vec<PipelineMode>,
 
-    /// What to compute from each batch
+    /// Computation from each batch
     #[arg(
         long,
         visible_alias = "workload",

@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     of_program: profile_program::Arguments,
 }
 
-/// What is shown of the counts.
+/// The counts that are shown.
 #[derive(Args)]
 struct Shown {
     #[command(flatten)]

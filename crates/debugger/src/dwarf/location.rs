@@ -4,7 +4,7 @@ use gimli::{Encoding, EndianSlice, LittleEndian, Operation, Reader};
 
 use super::symbols::{Symbols, register};
 
-/// What an expression refers to, of one lane of a stopped launch.
+/// The machine that an expression refers to: one lane of a stopped launch.
 pub(crate) trait Machine {
     /// The bits of a register.
     fn register(&self, name: &str) -> Option<u128>;
@@ -160,7 +160,7 @@ impl Evaluation<'_> {
         self.push(of(a.bits, b.bits), a.is_address || b.is_address)
     }
 
-    /// What has been found so far is some of the value's bytes.
+    /// Takes the place that was found last as that of some of the value's bytes.
     fn piece(&mut self, bytes: usize) -> Option<()> {
         if self.pieces.len() + bytes > MOST_BYTES {
             return None;

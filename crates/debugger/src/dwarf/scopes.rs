@@ -17,7 +17,7 @@ pub(crate) struct Scope {
     pub(crate) variables: Vec<Variable>,
 }
 
-/// What makes a scope a function.
+/// The function that a scope is of.
 pub(crate) struct Function {
     /// Its name: that of the linker, where there is one.
     pub(crate) name: String,

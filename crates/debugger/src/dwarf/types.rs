@@ -23,7 +23,7 @@ pub(crate) struct SourceType {
     pub(crate) kind: Kind,
 }
 
-/// What a type is.
+/// The kinds of types.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Kind {
     /// Something that is not known here.

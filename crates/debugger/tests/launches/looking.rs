@@ -1,4 +1,4 @@
-//! What a stopped launch shows.
+//! A stopped launch, looked at.
 
 use debugger::protocol::{Answer, Question, Seat, Until};
 use engine::Options;

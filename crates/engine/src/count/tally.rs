@@ -47,7 +47,7 @@ pub(crate) struct Tally {
     pub(super) written_by_blocks: u64,
 }
 
-/// What a tally counts.
+/// The scope of a tally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// All that there is.

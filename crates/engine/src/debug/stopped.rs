@@ -66,7 +66,7 @@ pub struct Variable {
     pub address: u64,
 }
 
-/// What an instruction that is about to be executed writes.
+/// A write of an instruction that is about to be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// Who writes.
@@ -86,7 +86,7 @@ pub struct WarpPart {
     pub lanes: u32,
     /// Where they are.
     pub site: Site,
-    /// What they wait for.
+    /// The reason for which they wait.
     pub waits: Waits,
 }
 
@@ -340,7 +340,7 @@ impl<'a> Stopped<'a> {
         Some((found.start, found.bytes))
     }
 
-    /// What the instruction is about to write by stores and atomics, a compare-and-swap that may write too. Asynchronous
+    /// The writes that the instruction is about to make by stores and atomics, a compare-and-swap that may write too. Asynchronous
     /// copies and local memory are not among it.
     pub fn writes(&self) -> Vec<Write> {
         let at = self.at;

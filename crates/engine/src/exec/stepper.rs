@@ -125,7 +125,7 @@ pub(crate) struct Note {
     pub(crate) waits: Waits,
 }
 
-/// What lanes wait for.
+/// The reasons for which lanes wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     /// Nothing: they can go on.

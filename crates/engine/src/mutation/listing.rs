@@ -53,7 +53,7 @@ pub struct Mutant {
     pub before: String,
     /// The instruction in its place; empty where there is none.
     pub after: String,
-    /// What is to be done.
+    /// The change of the text.
     pub change: Change,
     /// How many instructions of the place could be changed the same way, of which this one stands for all: copies of an
     /// unrolled loop.
@@ -229,7 +229,7 @@ fn shape(text: &str) -> String {
     shape
 }
 
-/// What of a function no launch without a panic shows.
+/// The parts of a function that no launch without a panic shows.
 struct Unseen {
     /// Instructions whose guard chooses nothing, or whether to panic.
     guards: BTreeSet<usize>,

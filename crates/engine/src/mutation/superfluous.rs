@@ -183,12 +183,12 @@ impl<'b> Flow<'b> {
     }
 }
 
-/// What it means that a way leads to the beginning or the end of a kernel.
+/// The meaning of a way that leads to the beginning or the end of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AtEnd {
     /// Nothing is there.
     Clear,
-    /// What was to be met is not there.
+    /// The instruction that was to be met is not there.
     Concerns,
 }
 

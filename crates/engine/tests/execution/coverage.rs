@@ -89,7 +89,7 @@ fn launch(is_checked: bool) {
     ran.expect("nothing is wrong");
 }
 
-/// What the process says after four launches of 128 threads, by four threads, checked and unchecked.
+/// The coverage of the process after four launches of 128 threads, by four threads, checked and unchecked.
 fn of_four_launches() -> Coverage {
     let folder = std::env::temp_dir().join(format!("coverage-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");

@@ -77,7 +77,7 @@ fn of_limit(limit: u32) -> Vec<u8> {
     edges(|| launch(limit).expect("nothing is wrong"))
 }
 
-/// What is in a map, ascending.
+/// The counts in a map, ascending.
 fn counts(map: &[u8]) -> Vec<u8> {
     let mut counts: Vec<u8> = map.iter().copied().filter(|&it| it > 0).collect();
     counts.sort_unstable();

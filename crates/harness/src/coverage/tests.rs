@@ -1,4 +1,4 @@
-//! What each format says of a small report.
+//! A small report in each format.
 
 use super::*;
 use crate::driver::coverage::{BranchId, Function, Kernel};

@@ -66,13 +66,13 @@ pub struct Row {
     pub ptx_line: u32,
     /// The instruction.
     pub before: String,
-    /// What was in its place.
+    /// The instruction in its place; empty where there was none.
     pub after: String,
     /// How many instructions of the line it stands for.
     pub copies: u32,
     /// The test that has killed it.
     pub test: String,
-    /// What has killed it, or why it is superfluous.
+    /// The killer, or why it is superfluous.
     pub by: String,
 }
 

@@ -167,7 +167,7 @@ pub enum Work {
 /// A wait of the host by a call, or of a stream that a call made wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Synchronization {
-    /// What.
+    /// The object that is waited for.
     pub on: Synchronized,
     /// The context.
     pub context: u32,

@@ -65,7 +65,7 @@ fn subject(process: &ProcessFacts) -> String {
     )
 }
 
-/// What was recorded of each process, where parts were asked for: `Recorded within ranges of NVTX named "step": 3 parts, 12.3 ms in
+/// The recorded part of each process, where parts were asked for: `Recorded within ranges of NVTX named "step": 3 parts, 12.3 ms in
 /// all.`
 pub(super) fn parts(analysis: &Analysis) -> impl Iterator<Item = String> {
     let parts = analysis.processes.iter().filter_map(|it| it.part.as_ref());
@@ -79,7 +79,7 @@ pub(super) fn parts(analysis: &Analysis) -> impl Iterator<Item = String> {
     })
 }
 
-/// What a recording lacks, which a reader has to know before all else.
+/// The gaps of a recording, which a reader has to know before all else.
 fn shortcomings(process: &ProcessFacts) -> Vec<String> {
     let mut all = Vec::new();
     if !process.has_ended {

@@ -92,7 +92,7 @@ pub enum SweepError {
     Wrong {
         /// Where.
         point: String,
-        /// What.
+        /// The reason.
         reason: String,
     },
     /// The workload says of its bytes or operations something else than the emulator counts.

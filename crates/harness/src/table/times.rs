@@ -28,7 +28,7 @@ pub struct TimesRow {
     pub count: u64,
     /// The times, where they are known.
     pub times: Option<Times>,
-    /// What took them: a cell for each further column.
+    /// Whose times they are: a cell for each further column.
     pub names: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// Something that the host did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
-    /// What.
+    /// Its name.
     pub name: &'static str,
     /// More of it: the span's fields but its colour.
     pub fields: Vec<(&'static str, String)>,

@@ -129,7 +129,7 @@ impl<'d, S: Signature> Launch<'d, S> {
     ///     }
     /// }
     ///
-    /// /// What it costs to launch blocks in clusters.
+    /// /// The cost of launching blocks in clusters.
     /// fn clustered() -> impl Workload {
     ///     from_fn("clustered", [Axis::powers_of_two("cluster", 0..=3)], |at| {
     ///         let cluster = at.whole("cluster") as u32;

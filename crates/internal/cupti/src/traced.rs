@@ -1,4 +1,4 @@
-//! What a tracer hears of: records as they lie in CUPTI's memory, read.
+//! Records that a tracer hears of, read as they lie in CUPTI's memory.
 //!
 //! As in `record`, the leading fields alone are declared, which CUPTI 12 and 13 have at the same places.
 

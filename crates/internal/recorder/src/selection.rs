@@ -27,13 +27,13 @@ pub enum Within {
     /// All of the process.
     #[default]
     All,
-    /// What is between `cudaProfilerStart` and `cudaProfilerStop`.
+    /// The parts between `cudaProfilerStart` and `cudaProfilerStop`.
     Profiler,
     /// Ranges of NVTX of this name.
     Range(String),
-    /// What follows so long after the process's first call of CUDA.
+    /// The part from so long after the process's first call of CUDA.
     Delay(Duration),
-    /// What follows so many launches.
+    /// The part behind so many launches.
     Skip(u64),
 }
 
@@ -52,7 +52,7 @@ impl Selection {
         [(WITHIN, within), (DURATION, duration), (LAUNCHES, launches)]
     }
 
-    /// What the environment says.
+    /// The selection that the environment asks for.
     ///
     /// # Errors
     /// A variable has a value that [`Selection::variables`] never gives.

@@ -1,4 +1,4 @@
-//! What a program asked of its GPUs, who asked, and what they did: records in a file that outlives the program.
+//! Records of what a program asked of its GPUs, who asked, and what they did, in a file that outlives the program.
 //!
 //! A [`Log`] takes the records of one process, from any of its threads; a [`Recording`] is what it has left, however it
 //! ended. Times are nanoseconds of one clock, the process's own: CUPTI's on a GPU, the emulator's without.

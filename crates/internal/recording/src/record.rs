@@ -126,7 +126,7 @@ pub struct Call {
     pub start: u64,
     /// When it returned.
     pub end: u64,
-    /// What the records of the work that it has put into a stream have, too. Unique in a process.
+    /// The number that the records of the work that it has put into a stream have, too. Unique in a process.
     pub correlation: u32,
     /// Its answer; 0 is success.
     pub status: u32,

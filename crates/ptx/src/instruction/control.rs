@@ -79,7 +79,7 @@ operations! {
     pub struct Call {
         /// `.uni`: all active lanes call the same.
         pub uniform: bool,
-        /// What.
+        /// The callee.
         pub callee: Callee,
         /// Where to put what is returned.
         pub returns: Vec<Returned>,

@@ -23,7 +23,7 @@
 /// ```text
 /// /// `bmsk`: b set bits from bit a on.
 /// Bmsk {
-///     /// What happens to amounts above 31.
+///     /// The treatment of amounts above 31.
 ///     pub wrap: Wrap,
 ///     /// Destination.
 ///     pub d: Reg as Wanted::BITS,

@@ -324,7 +324,7 @@ operations! {
         pub level: Option<CacheLevel>,
         /// `.L2::evict_last`, `.L2::evict_normal`.
         pub eviction: Option<Eviction>,
-        /// What.
+        /// The address.
         pub address: Address,
     }
 

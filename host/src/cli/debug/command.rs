@@ -120,7 +120,7 @@ pub(super) enum Command {
     Quit,
 }
 
-/// What is asked for by `info`.
+/// The topics of `info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Info {
     Breakpoints,

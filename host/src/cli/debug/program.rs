@@ -35,7 +35,7 @@ pub(super) struct Launch {
     pub(super) gpus: u64,
 }
 
-/// What happens to a front.
+/// The events of a front.
 pub(super) enum Event<I> {
     /// Its user says something; nothing more where it is none.
     Input(Option<I>),

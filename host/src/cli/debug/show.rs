@@ -1,4 +1,4 @@
-//! What the terminal shows.
+//! Answers as the terminal shows them.
 
 use std::fs;
 
@@ -110,7 +110,7 @@ pub(super) fn warps(all: &[Warp]) -> String {
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What there is of a scope.
+/// The variables of a scope.
 pub(super) fn scope(all: &[Scope], name: &str) -> String {
     let found = all.iter().find(|it| it.name == name);
     let variables = found.map_or(&[][..], |it| &it.variables);

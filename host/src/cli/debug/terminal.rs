@@ -96,7 +96,7 @@ struct Mark {
     place: Option<String>,
 }
 
-/// What comes after a command.
+/// The next step after a command.
 enum Then {
     Command,
     /// The program runs.
@@ -391,7 +391,7 @@ impl Terminal {
         }))
     }
 
-    /// What a command shows.
+    /// The answer that a command shows.
     fn looks(&mut self, command: &Command) -> Result<Result<String, String>, Failure> {
         if let Command::Lane(lane) = command {
             return Ok(self.look_at(*lane));

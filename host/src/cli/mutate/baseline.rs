@@ -190,7 +190,7 @@ fn run(
     Ok((took, executed))
 }
 
-/// What the processes of a test have executed.
+/// The code that the processes of a test have executed.
 #[derive(Default)]
 struct Executed {
     modules: BTreeMap<u64, String>,

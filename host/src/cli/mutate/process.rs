@@ -142,7 +142,7 @@ impl Records {
         self.0.path().join("findings")
     }
 
-    /// What the launches have failed by. A file that a killed process has half written says nothing.
+    /// The reason for which launches have failed. A file that a killed process has half written says nothing.
     fn killer(&self) -> Option<Killer> {
         let records = Record::all_in(&self.of_tests()).unwrap_or_default();
         let launches = || records.iter().flat_map(|it| it.kernels.values());

@@ -120,7 +120,7 @@ impl Test {
     }
 }
 
-/// What cannot be read counts as nothing: a program that is found in `PATH`.
+/// Adds a file's bytes. One that cannot be read counts as nothing: a program that is found in `PATH`.
 fn hash_file(path: &Path, hasher: &mut DefaultHasher) {
     let Ok(mut file) = File::open(path) else {
         return;

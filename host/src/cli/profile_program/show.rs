@@ -1,4 +1,4 @@
-//! What a recorded program tells, on the terminal and in files.
+//! Profiles of recorded programs, on the terminal and in files.
 
 use std::env;
 use std::fs;

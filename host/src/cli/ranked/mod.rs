@@ -38,7 +38,7 @@ pub(super) struct Ranked {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = study_modes::exchange())]
     exchange: Vec<Exchange>,
 
-    /// What grows with the number of devices [default: strong]
+    /// Quantity that grows with the number of devices [default: strong]
     #[arg(long, value_name = "SCALING", value_parser = study_modes::growth())]
     scaling: Option<Growth>,
 

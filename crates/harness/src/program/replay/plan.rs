@@ -1,4 +1,4 @@
-//! What is run again: the steps of the host's threads, and the work of the devices.
+//! The plan of a replay: the steps of the host's threads, and the work of the devices.
 
 use std::collections::{BTreeMap, HashMap};
 

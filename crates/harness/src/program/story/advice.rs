@@ -1,4 +1,4 @@
-//! What to change, and what each change would save: the program is replayed with it.
+//! Advice on changes, with what each would save: the program is replayed with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -25,7 +25,7 @@ pub struct Story {
     pub sentence: String,
     /// The times of each device that had work, by process; empty where they were emulated.
     pub devices: Vec<Idle>,
-    /// What ran at the same time as kernels, by direction; empty where the devices were emulated.
+    /// Copies that ran at the same time as kernels, by direction; empty where the devices were emulated.
     pub overlap: Vec<Overlap>,
     /// Calls that launched.
     pub launches: u64,

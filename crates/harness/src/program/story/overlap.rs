@@ -1,4 +1,4 @@
-//! What ran at the same time: copies by direction, beside kernels.
+//! Work that ran at the same time: copies by direction, beside kernels.
 
 use serde::{Deserialize, Serialize};
 

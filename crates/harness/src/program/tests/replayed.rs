@@ -1,4 +1,4 @@
-//! What a change is predicted to save, beside what it saves.
+//! Predicted savings of a change, beside real ones.
 
 use recording::Memory::{Device, Pageable, Pinned};
 use recording::Recording;

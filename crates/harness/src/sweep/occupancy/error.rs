@@ -30,7 +30,7 @@ pub enum OccupancyError {
     Wrong {
         /// Where.
         point: String,
-        /// What.
+        /// The reason.
         reason: String,
     },
     /// An axis has no values, or one that it does not take.

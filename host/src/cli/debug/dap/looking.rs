@@ -1,4 +1,4 @@
-//! What an editor asks of a program that stands.
+//! Questions of an editor about a program that stands.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::{Adapter, Answered, NOT_STOPPED, lane_of};
 const FRAMES: u64 = 1 << 16;
 /// The scopes of a frame are numbered from its own multiple of this, from 1.
 const SCOPES: u64 = 8;
-/// What has parts is numbered from here.
+/// The first number of values that have parts.
 const WHOLES: u64 = 1 << 28;
 /// The source that is the PTX.
 const PTX: u64 = 1;

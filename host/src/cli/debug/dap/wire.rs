@@ -10,7 +10,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// Reads a message; none at the end.
 ///
 /// # Errors
-/// What is read is no message.
+/// It is no message.
 pub(super) fn read(from: &mut impl BufRead) -> io::Result<Option<Value>> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut length = None;

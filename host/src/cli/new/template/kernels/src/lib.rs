@@ -13,7 +13,7 @@ pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
     }
 }
 
-/// What [`scale`] makes of an element: the exact product.
+/// The exact product, which [`scale`] rounds.
 pub fn reference(x: f32, a: f32) -> f64 {
     f64::from(a) * f64::from(x)
 }
