@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 17] = [
+    const DIFFER: [(&str, &str); 19] = [
         ("against", "an axis, or an earlier program"),
         (
             "arch",
@@ -164,8 +164,10 @@ mod tests {
             "devices",
             "those whose links are measured, or that share work, also between processes",
         ),
+        ("fail-under", "a share of lines, or of mutants"),
         ("grid", "as --block"),
         ("kernel", "pipeline takes the workloads that it can split"),
+        ("launches", "that a profile records, or that a loop has"),
         ("max-steps", "of an iteration, or of a warp"),
         ("mode", "each study has its own"),
         ("n", "a list of an axis, or the one size of ceilings"),
