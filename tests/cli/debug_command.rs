@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::emulate_command::folder;
 use crate::guides::{blocks, command, typed};
+use crate::streams::ridgepoint;
 use crate::support;
 
 const PAGE: &str = "debugging.md";
@@ -118,9 +119,7 @@ pub(crate) fn never_ends(folder: &Path) {
 fn ctrl_c_stops_a_kernel_that_never_ends() {
     let folder = folder();
     never_ends(folder.path());
-    let mut started = Command::new(support::ridgepoint())
-        .args(["debug", "./saxpy"])
-        .current_dir(folder.path())
+    let mut started = ridgepoint(folder.path(), "debug ./saxpy")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -167,9 +166,7 @@ pub(crate) fn launches_late(folder: &Path) {
 fn ctrl_c_before_a_launch_stops_it_where_it_begins() {
     let folder = folder();
     launches_late(folder.path());
-    let mut started = Command::new(support::ridgepoint())
-        .args(["debug", "./late"])
-        .current_dir(folder.path())
+    let mut started = ridgepoint(folder.path(), "debug ./late")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
