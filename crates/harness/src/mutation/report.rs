@@ -328,8 +328,11 @@ fn by_line<'a>(texts: impl Iterator<Item = (&'a Place, String)>) -> String {
         all += &format!("\n{file}:{line}{shown}");
         for (function, texts) in functions {
             all += &format!("\n  {function}");
-            for text in texts {
-                all += &format!("\n    {text}");
+            for alike in texts.chunk_by(|a, b| a == b) {
+                all += &format!("\n    {}", alike[0]);
+                if alike.len() > 1 {
+                    all += &format!(" ({} times)", alike.len());
+                }
             }
         }
     }
@@ -390,7 +393,7 @@ pub(super) mod tests {
             why: "nothing is behind it",
             key: 9,
         };
-        let mut report = Report::new(vec![superfluous], 3);
+        let mut report = Report::new(vec![superfluous.clone(), superfluous], 3);
         report.add(mutant(1), killed(Killer::Test));
         report.add(mutant(2), killed(Killer::Check("race".to_owned())));
         report.add(mutant(3), Answer::Survived);
@@ -407,7 +410,7 @@ pub(super) mod tests {
         for expected in [
             "Mutation score 66.6 % (2 of 3): 1 by the test's own comparison, 1 by the check for race.",
             "src/kernels.rs:12\n  scale\n    comparison: setp.lt.u32 %p1, %r1, %r2; -> setp.le.u32",
-            "bar.sync 0; nothing is behind it",
+            "bar.sync 0; nothing is behind it (2 times)",
             "Not reached: 1 mutant of code",
             "Left out: 3 changes of values",
             "Left out: 1 change that made no PTX",
@@ -422,6 +425,7 @@ pub(super) mod tests {
             "refused",
             "not reached",
             "not tried",
+            "superfluous",
             "superfluous",
         ];
         assert_eq!(outcomes, all);
