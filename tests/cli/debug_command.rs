@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -115,42 +115,77 @@ pub(crate) fn never_ends(folder: &Path) {
     fs::write(&ptx, endless).expect("writable");
 }
 
+/// A debugger that has been told something, and has printed something in answer.
+struct Told {
+    started: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    printed: String,
+}
+
+impl Told {
+    /// Starts a command, has it read, and waits until it has printed `until`: how soon that is depends on the machine's load.
+    fn new(folder: &Path, command: &str, lines: &str, until: &str) -> Told {
+        let mut started = ridgepoint(folder, command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command");
+        let mut told = Told {
+            input: started.stdin.take().expect("piped"),
+            output: BufReader::new(started.stdout.take().expect("piped")),
+            started,
+            printed: String::new(),
+        };
+        told.tell(lines);
+        while !told.printed.contains(until) {
+            let read = told.output.read_line(&mut told.printed).expect("readable");
+            assert_ne!(read, 0, "{}", told.printed);
+        }
+        told
+    }
+
+    fn tell(&mut self, lines: &str) {
+        self.input.write_all(lines.as_bytes()).expect("it reads");
+    }
+
+    fn interrupt(&self) {
+        let pid = self.started.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &pid]).status();
+        assert!(killed.expect("kill").success());
+    }
+
+    /// Tells it the rest, after which it ends by itself and has printed these.
+    fn ends(mut self, lines: &str, expected: &[&str]) {
+        self.tell(lines);
+        let printed = &mut self.printed;
+        self.output.read_to_string(printed).expect("readable");
+        for said in expected {
+            assert!(printed.contains(said), "{said}: {printed}");
+        }
+        let ended = self.started.wait().expect("it ends");
+        assert_eq!(ended.code(), Some(0));
+    }
+}
+
 #[test]
 fn ctrl_c_stops_a_kernel_that_never_ends() {
     let folder = folder();
     never_ends(folder.path());
-    let mut started = ridgepoint(folder.path(), "debug ./saxpy")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command");
-    let mut input = started.stdin.take().expect("piped");
-    let mut output = BufReader::new(started.stdout.take().expect("piped"));
-    // The launch has begun for certain: how soon that is depends on the machine's load.
-    input.write_all(b"break saxpy\nrun\n").expect("it reads");
-    let mut printed = String::new();
-    while !printed.contains("Breakpoint 1: block") {
-        let read = output.read_line(&mut printed).expect("readable");
-        assert_ne!(read, 0, "{printed}");
-    }
-    input.write_all(b"delete 1\ncontinue\n").expect("it reads");
+    let begun = "Breakpoint 1: block";
+    let mut told = Told::new(folder.path(), "debug ./saxpy", "break saxpy\nrun\n", begun);
+    told.tell("delete 1\ncontinue\n");
     thread::sleep(Duration::from_millis(500));
-    let pid = started.id().to_string();
-    let killed = Command::new("kill").args(["-INT", &pid]).status();
-    assert!(killed.expect("kill").success());
-    let rest = b"print %r2\nbreak saxpy.cu:4\nreverse-step\nreverse-step\nquit\n";
-    input.write_all(rest).expect("it reads");
-    output.read_to_string(&mut printed).expect("readable");
-    for said in [
-        "Stopped: block [0, 0, 0], thread",
-        "u32: 1024",
-        "Breakpoint 2: saxpy, saxpy.cu:4",
-        "in saxpy at saxpy.cu:2",
-    ] {
-        assert!(printed.contains(said), "{said}: {printed}");
-    }
-    let ended = started.wait().expect("it ends");
-    assert_eq!(ended.code(), Some(0));
+    told.interrupt();
+    told.ends(
+        "print %r2\nbreak saxpy.cu:4\nreverse-step\nreverse-step\nquit\n",
+        &[
+            "Stopped: block [0, 0, 0], thread",
+            "u32: 1024",
+            "Breakpoint 2: saxpy, saxpy.cu:4",
+            "in saxpy at saxpy.cu:2",
+        ],
+    );
 }
 
 /// A program that says so when it runs, and launches a second later.
@@ -166,30 +201,15 @@ pub(crate) fn launches_late(folder: &Path) {
 fn ctrl_c_before_a_launch_stops_it_where_it_begins() {
     let folder = folder();
     launches_late(folder.path());
-    let mut started = ridgepoint(folder.path(), "debug ./late")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command");
-    let mut input = started.stdin.take().expect("piped");
-    let mut output = BufReader::new(started.stdout.take().expect("piped"));
-    input.write_all(b"run\n").expect("it reads");
-    let mut printed = String::new();
-    while !printed.ends_with("begun\n") {
-        let read = output.read_line(&mut printed).expect("readable");
-        assert_ne!(read, 0, "{printed}");
-    }
-    let pid = started.id().to_string();
-    let killed = Command::new("kill").args(["-INT", &pid]).status();
-    assert!(killed.expect("kill").success());
-    input.write_all(b"continue\nquit\n").expect("it reads");
-    output.read_to_string(&mut printed).expect("readable");
-    let stopped = "Stopped: block [0, 0, 0], thread [0, 0, 0], in saxpy at saxpy.cu:1";
-    let ended = "The program has ended: exit status: 0.";
-    for said in [stopped, ended] {
-        assert!(printed.contains(said), "{said}: {printed}");
-    }
-    assert_eq!(started.wait().expect("it ends").code(), Some(0));
+    let told = Told::new(folder.path(), "debug ./late", "run\n", "begun\n");
+    told.interrupt();
+    told.ends(
+        "continue\nquit\n",
+        &[
+            "Stopped: block [0, 0, 0], thread [0, 0, 0], in saxpy at saxpy.cu:1",
+            "The program has ended: exit status: 0.",
+        ],
+    );
 }
 
 /// The kernel's source, beside the program.

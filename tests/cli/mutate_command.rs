@@ -124,6 +124,21 @@ fn barriers_are_needed_untested_or_superfluous() {
     );
 }
 
+/// A change that is not made has not survived.
+#[test]
+fn ptx_of_another_text_each_time_is_not_changed() {
+    let folder = folder();
+    let line = "ridgepoint mutate sh -c 'echo \"// $$\" >> saxpy.ptx; ./saxpy'";
+    let (output, errors) = run(folder.path(), line);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}{errors}");
+    assert!(errors.contains("or load other PTX each time"), "{errors}");
+    assert!(
+        said.contains("Left out: 7 changes that were not made"),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_cannot_be_asked_is_refused_with_the_reason() {
     let folder = folder();

@@ -65,7 +65,11 @@ impl Journal {
     #[must_use]
     pub fn answer(&self, mutant: &Mutant) -> Option<&Answer> {
         let kept = self.known.get(&mutant.key)?;
-        let counts = kept.answer != Answer::Survived || kept.tests == hexadecimal(self.tests);
+        let counts = match kept.answer {
+            Answer::Killed { .. } | Answer::Refused => true,
+            Answer::Survived => kept.tests == hexadecimal(self.tests),
+            Answer::NotMade => false,
+        };
         counts.then_some(&kept.answer)
     }
 

@@ -33,6 +33,8 @@ pub enum Answer {
     Survived,
     /// It is no PTX, and says nothing about the tests.
     Refused,
+    /// It was never made, because the tests no longer load a module of this text.
+    NotMade,
 }
 
 /// The reason for which a test fails.

@@ -27,7 +27,7 @@ pub struct Report {
 pub struct Share {
     /// Those that were killed.
     pub killed: usize,
-    /// All that were tried, without those that are no PTX.
+    /// All that tests have answered: those and survivors.
     pub all: usize,
 }
 
@@ -50,7 +50,7 @@ impl Share {
 /// A mutant, or synchronization without one, for programs.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// `killed`, `survived`, `superfluous`, `not reached`, `not tried` or `refused`.
+    /// `killed`, `survived`, `superfluous`, `not reached`, `not tried`, `not made` or `refused`.
     pub outcome: &'static str,
     /// The kind of the change.
     pub operator: &'static str,
@@ -106,10 +106,10 @@ impl Report {
     #[must_use]
     pub fn score(&self) -> Share {
         let killed = |(_, answer): &&(Mutant, Answer)| matches!(answer, Answer::Killed { .. });
-        let refused = |(_, answer): &&(Mutant, Answer)| *answer == Answer::Refused;
+        let killed = self.tried.iter().filter(killed).count();
         Share {
-            killed: self.tried.iter().filter(killed).count(),
-            all: self.tried.len() - self.tried.iter().filter(refused).count(),
+            killed,
+            all: killed + self.survivors(),
         }
     }
 
@@ -146,6 +146,7 @@ impl Report {
                 },
                 Answer::Survived => row("survived", mutant),
                 Answer::Refused => row("refused", mutant),
+                Answer::NotMade => row("not made", mutant),
             };
             rows.push(row);
         }
@@ -199,7 +200,7 @@ impl Report {
             match answer {
                 Answer::Killed { .. } => count(mutant.operator, 0),
                 Answer::Survived => count(mutant.operator, 1),
-                Answer::Refused => {}
+                Answer::Refused | Answer::NotMade => {}
             }
         }
         (self.superfluous.iter()).for_each(|_| count(Operator::Synchronization, 2));
@@ -227,11 +228,12 @@ impl Report {
 
     fn killers(&self) -> String {
         let mut killers: BTreeMap<&Killer, u64> = BTreeMap::new();
-        let mut refused = 0;
+        let (mut refused, mut not_made) = (0, 0);
         for (_, answer) in &self.tried {
             match answer {
                 Answer::Killed { by, .. } => *killers.entry(by).or_default() += 1,
                 Answer::Refused => refused += 1,
+                Answer::NotMade => not_made += 1,
                 Answer::Survived => {}
             }
         }
@@ -265,6 +267,12 @@ impl Report {
         if refused > 0 {
             let refused = counted(refused, "change");
             text += &format!("\nLeft out: {refused} that made no PTX.");
+        }
+        if not_made > 0 {
+            let not_made = counted(not_made, "change");
+            text += &format!(
+                "\nLeft out: {not_made} that were not made: the tests did not load PTX of the same text again."
+            );
         }
         text
     }

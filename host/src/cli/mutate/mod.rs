@@ -188,7 +188,8 @@ impl Arguments {
         let (score, left) = (report.score(), report.untried());
         if score.all == 0 {
             return Err(Failure::Failed(match left {
-                0 => "no mutant was tried: tests execute none of what can be changed".to_owned(),
+                0 => "no mutant was tried: tests execute none of what can be changed, or load other PTX each time"
+                    .to_owned(),
                 left => format!("no mutant was tried in the time; {left} are left"),
             }));
         }

@@ -110,13 +110,15 @@ impl Trials<'_> {
 
     /// The answer of all tests that execute it; none where a signal has come meanwhile.
     fn answer(&self, candidate: &Candidate) -> io::Result<Option<Answer>> {
+        let mut answer = Answer::NotMade;
         for mutant in &candidate.all {
             match self.answer_to(mutant)? {
-                Some(Answer::Survived) => {}
+                Some(Answer::Survived) => answer = Answer::Survived,
+                Some(Answer::NotMade) => {}
                 other => return Ok(other),
             }
         }
-        Ok(Some(Answer::Survived))
+        Ok(Some(answer))
     }
 
     fn answer_to(&self, mutant: &Mutant) -> io::Result<Option<Answer>> {
@@ -149,6 +151,9 @@ impl Trials<'_> {
                 }
             }
         }
-        Ok(Some(Answer::Survived))
+        Ok(Some(match has_been_made(&change) {
+            true => Answer::Survived,
+            false => Answer::NotMade,
+        }))
     }
 }
