@@ -125,7 +125,7 @@ mod tests {
     fn line(digest: u64) -> String {
         format!(
             "\t// ptx-std kernel scale file=a digest=1 of.rs line=3 params=8,8,8,8,4 max_threads=0 \
-             min_blocks=0 allow= digest={digest}"
+             min_blocks=0 block=0,0,0 allow= digest={digest}"
         )
     }
 

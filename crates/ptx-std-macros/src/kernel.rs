@@ -28,7 +28,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     let parameters = Parameter::all(&function.sig.inputs)?;
     check_safety(&function, &parameters)?;
     let digest = digest_of(source, &parameters);
-    let device = device_entry(&function, &parameters);
+    let device = device_entry(&function, &parameters, &options);
     let description = device_description(&function, &parameters, &options, &digest);
     let host = host_function(&function, &parameters, &options, &digest);
     let checks = checks(&function, &parameters);
@@ -104,8 +104,9 @@ fn device_description(
     let sizes: Vec<_> = parameters.iter().flat_map(Parameter::sizes).collect();
     let places = vec!["{}"; sizes.len()].join(",");
     let before = format!("// ptx-std kernel {} file=", function.sig.ident);
+    let [x, y, z] = options.block.unwrap_or_default();
     let after = format!(
-        " params={places} max_threads={} min_blocks={} allow={} digest={{}}",
+        " params={places} max_threads={} min_blocks={} block={x},{y},{z} allow={} digest={{}}",
         options.max_threads().unwrap_or(0),
         options.min_blocks.unwrap_or(0),
         options.allowed_lints(),
@@ -120,7 +121,7 @@ fn device_description(
     }
 }
 
-fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+fn device_entry(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
     let ItemFn {
         attrs,
         vis,
@@ -135,11 +136,18 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let own = Parameter::own(parameters);
     let bindings = parameters.iter().map(Parameter::device_binding);
     let bindings = own.into_iter().chain(bindings);
+    let block_of_launches = options.block.map(|[x, y, z]| {
+        quote! {
+            // SAFETY: the description has the block, so ptx-builder writes `.reqntid`: no launch has another.
+            unsafe { ::cuda_std::thread::assume_block([#x, #y, #z]) };
+        }
+    });
     quote! {
         #(#attrs)*
         #[cfg(target_arch = "nvptx64")]
         #[unsafe(no_mangle)]
         #vis unsafe extern "ptx-kernel" fn #name #lifetimes(#(#inputs),*) #clauses {
+            #block_of_launches
             #(#bindings)*
             #block
         }

@@ -51,7 +51,8 @@ mod value;
 ///   a thread (`.maxntid`); a launch with more is an error before the driver sees it;
 /// - `min_blocks = 4`: so many blocks are to fit on a multiprocessor at once, so the compiler uses
 ///   fewer registers (`.minnctapersm`);
-/// - `block = [16, 16]`: launches have exactly this block, of no more threads than `max_threads`;
+/// - `block = [16, 16]`: launches have exactly this block, of no more threads than `max_threads` (`.reqntid`), and the
+///   compiler knows its size, so that loops in steps of the block are unrolled;
 /// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each;
 /// - `allow(local_memory)`: lints of ptx-builder that do not apply to this kernel.
 ///

@@ -101,6 +101,21 @@ indices! {
     grid_dim_z;
 }
 
+/// Tells the compiler the block of every launch, for `#[kernel(block = ..)]`: divisions and loops by the block's size become
+/// those by a constant.
+///
+/// # Safety
+/// The block has exactly these threads, x, y and z.
+#[doc(hidden)]
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+pub unsafe fn assume_block([x, y, z]: [u32; 3]) {
+    let size = block_dim_x() == x && block_dim_y() == y && block_dim_z() == z;
+    let index = thread_idx_x() < x && thread_idx_y() < y && thread_idx_z() < z;
+    // SAFETY: the caller's.
+    unsafe { core::hint::assert_unchecked(size && index) };
+}
+
 macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident = $x:ident, $y:ident, $z:ident;)*) => {$(
         $(#[$doc])*

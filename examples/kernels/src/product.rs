@@ -14,8 +14,8 @@ const DEPTH: usize = 16;
 const PITCH: usize = DEPTH + 2;
 
 /// All matrices are in row-major order: `a` has `inner` columns, and `b` as many rows. A thread for each 4 x 4 elements of
-/// `c`.
-#[kernel(block = [16, 16])]
+/// `c`, of which four blocks on a multiprocessor leave 64 registers.
+#[kernel(block = [16, 16], min_blocks = 4)]
 pub fn product(a: &[f32], b: &[f32], inner: usize, mut c: Output2<f32, OWN, OWN>) {
     let [rows, columns] = c.extents();
     let first_row = thread::block_idx_y() as usize * TILE;
@@ -42,11 +42,10 @@ pub fn product(a: &[f32], b: &[f32], inner: usize, mut c: Output2<f32, OWN, OWN>
                 core::array::from_fn(|i| a_tile.pair((y * OWN + i) * (PITCH / 2) + k));
             #[allow(clippy::needless_range_loop, reason = "it indexes columns")]
             for half in 0..2 {
-                let start = (2 * k + half) * (TILE / 2) + x * 2;
-                let b = [b_tile.pair(start), b_tile.pair(start + 1)];
+                let b = b_tile.quad((2 * k + half) * (TILE / OWN) + x);
                 for i in 0..OWN {
                     for j in 0..OWN {
-                        sums[i][j] = a[i][half].mul_add(b[j / 2][j % 2], sums[i][j]);
+                        sums[i][j] = a[i][half].mul_add(b[j], sums[i][j]);
                     }
                 }
             }

@@ -124,8 +124,8 @@ ptxas info    : Used 255 registers
 .version 8.0
 .target sm_90a
 .address_size 64
-// ptx-std kernel local file=src/lib.rs line=7 params= max_threads=0 min_blocks=0 allow=
-// ptx-std kernel called file=src/lib.rs line=9 params= max_threads=0 min_blocks=0 allow=tensor-core-loss
+// ptx-std kernel local file=src/lib.rs line=7 params= max_threads=0 min_blocks=0 block=0,0,0 allow=
+// ptx-std kernel called file=src/lib.rs line=9 params= max_threads=0 min_blocks=0 block=0,0,0 allow=tensor-core-loss
 .visible .entry local()
 {
 \tret;

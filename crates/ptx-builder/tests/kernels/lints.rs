@@ -154,7 +154,7 @@ fn the_address_of_what_stands_in_for_shared_memory() {
 fn description(parameters: &str) -> String {
     format!(
         "core::arch::global_asm!(\"// ptx-std kernel NAME file=src/lib.rs line=5 \
-         params={parameters} max_threads=256 min_blocks=4 allow=\");
+         params={parameters} max_threads=256 min_blocks=4 block=0,0,0 allow=\");
 #[kernel] pub unsafe fn NAME(x: &[f32], y: *mut f32) {{ unsafe {{ *y = x.len() as f32 }} }}"
     )
 }

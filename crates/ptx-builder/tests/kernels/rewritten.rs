@@ -215,7 +215,7 @@ pub unsafe fn look_up(y: *mut f32, n: usize) {
 #[test]
 fn launch_bounds_are_written_as_described() {
     let kernel = r#"
-core::arch::global_asm!("// ptx-std kernel bounded file=src/lib.rs line=5 params=8,8,8 max_threads=256 min_blocks=4 allow=");
+core::arch::global_asm!("// ptx-std kernel bounded file=src/lib.rs line=5 params=8,8,8 max_threads=256 min_blocks=4 block=0,0,0 allow=");
 #[kernel] pub unsafe fn bounded(x: &[f32], y: *mut f32) { unsafe { *y = x.len() as f32 } }
 "#;
     let (ptx, _) = built("fixture-bounded", kernel);

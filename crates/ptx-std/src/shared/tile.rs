@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::arch;
 use crate::group::{self, Number};
 
 /// Shared memory for `N` numbers, which all threads of the block fill together and then read: what
@@ -22,6 +23,7 @@ use crate::group::{self, Number};
 ///     if let Some((_, y)) = y.own_element() {
 ///         let [a, b] = tile.pair(own / 2);
 ///         assert_eq!(tile.get(own), if own % 2 == 0 { a } else { b });
+///         assert_eq!(tile.get(own), tile.quad(own / 4)[own % 4]);
 ///         *y = tile.get(63 - own);
 ///     }
 /// }
@@ -45,6 +47,12 @@ pub struct SharedTile<T, const N: usize> {
 }
 
 impl<T: Number, const N: usize> SharedTile<T, N> {
+    /// `N`, which shared memory bounds: a multiple of a block's threads beyond it is still a `u32`.
+    const LEN: u32 = {
+        assert!(N < 1 << 30, "a shared tile has fewer than 2^30 elements");
+        N as u32
+    };
+
     /// The tile of the declaration `SITE`, for `shared_tile!`, which makes a number for each.
     #[doc(hidden)]
     #[inline(always)]
@@ -65,9 +73,10 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
     pub fn fill(&mut self, mut value: impl FnMut(usize) -> T) {
         let block = group::block();
         block.sync();
-        // Not `step_by`, which divides.
-        let (mut i, step) = (block.rank() as usize, block.len() as usize);
-        while i + 3 * step < N {
+        // Not `step_by`, which divides; and in 32 bits, in which divisions by the tile's width are cheaper.
+        let (mut i, step) = (block.rank(), block.len());
+        let mut value = |i: u32| value(i as usize);
+        while i + 3 * step < Self::LEN {
             // All four before the first is written: their loads are waited for together.
             let (first, second) = (value(i), value(i + step));
             let (third, fourth) = (value(i + 2 * step), value(i + 3 * step));
@@ -77,7 +86,7 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
             self.write(i + 3 * step, fourth);
             i += 4 * step;
         }
-        while i < N {
+        while i < Self::LEN {
             self.write(i, value(i));
             i += step;
         }
@@ -113,12 +122,28 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
         [both as u32, (both >> 32) as u32].map(|word| group::map_words(T::ZERO, |_, _| word))
     }
 
+    /// Four neighbours, those of the indices `4 * index` to `4 * index + 3`: of 32-bit numbers by one instruction.
+    ///
+    /// # Panics
+    /// The tile has not so many.
+    #[inline(always)]
+    #[track_caller]
+    pub fn quad(&self, index: usize) -> [T; 4] {
+        assert!(index < N / 4, "an index beyond a shared tile");
+        if T::WORDS > 1 {
+            return core::array::from_fn(|i| self.get(4 * index + i));
+        }
+        // SAFETY: in the tile, which is aligned to 16 bytes; four elements have as many.
+        let words = unsafe { arch::load_four(self.words.add(4 * index)) };
+        words.map(|word| group::map_words(T::ZERO, |_, _| word))
+    }
+
     /// `index` is below `N`.
     #[inline(always)]
-    fn write(&self, index: usize, value: T) {
+    fn write(&self, index: u32, value: T) {
         group::map_words(value, |number, word| {
             // SAFETY: as in `get`.
-            unsafe { &*self.words.add(index * T::WORDS + number) }.store(word, Relaxed);
+            unsafe { &*self.words.add(index as usize * T::WORDS + number) }.store(word, Relaxed);
             word
         });
     }

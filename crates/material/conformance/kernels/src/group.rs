@@ -208,13 +208,22 @@ pub fn shared_tiles(
         doubles.fill(|i| x.get(first + i).copied().unwrap_or(0.0));
         singles.fill(|i| words.get(first + i).copied().unwrap_or(0.0));
         for (column, out) in row.own() {
-            let [a, b] = doubles.pair((39 - column) / 2);
-            *out = if column % 2 == 0 { b } else { a };
+            let from = 39 - column;
+            let ([a, b], [c, d, e, f]) = (doubles.pair(from / 2), doubles.quad(from / 4));
+            *out = match (column < 20, from % 4) {
+                (true, 0 | 2) => a,
+                (true, _) => b,
+                (false, 0) => c,
+                (false, 1) => d,
+                (false, 2) => e,
+                (false, _) => f,
+            };
         }
         if let Some(mut row) = sums.next() {
             for (column, out) in row.own() {
                 let [a, b] = singles.pair(column / 2);
-                *out = a + b + singles.get(column);
+                let four = singles.quad(column / 4);
+                *out = a + b + singles.get(column) + four.iter().sum::<f32>();
             }
         }
     }

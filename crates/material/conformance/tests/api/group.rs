@@ -604,7 +604,10 @@ fn shared_tiles(device: &Device) -> Result<(), Failed> {
             &turned.to_vec()?,
             &(0..120).map(|i| x[other(i)]).collect::<Vec<_>>(),
         )?;
-        let sum = |i: usize| words[i / 2 * 2] + words[i / 2 * 2 + 1] + words[i];
+        let sum = |i: usize| {
+            let four = words[i / 4 * 4..][..4].iter().sum::<f32>();
+            words[i / 2 * 2] + words[i / 2 * 2 + 1] + words[i] + four
+        };
         equal(&sums.to_vec()?, &(0..120).map(sum).collect::<Vec<_>>())?;
     }
     Ok(())

@@ -60,7 +60,7 @@ mod tests {
 
     fn module(parameters: &str, name: &str) -> String {
         format!(
-            "// ptx-std kernel k file=a.rs line=3 params={parameters} max_threads=0 min_blocks=0 allow=\n\
+            "// ptx-std kernel k file=a.rs line=3 params={parameters} max_threads=0 min_blocks=0 block=0,0,0 allow=\n\
              .visible .entry {name}(\n.param .u64 .ptr .align 1 a,\n.param .f32 b\n)\n{{\nret;\n}}"
         )
     }

@@ -174,7 +174,7 @@ mod tests {
     use super::super::{Level, Severity};
     use super::*;
 
-    const KERNELS: &str = "// ptx-std kernel k file=kernels/src/lib.rs line=3 params= max_threads=0 min_blocks=0 allow=
+    const KERNELS: &str = "// ptx-std kernel k file=kernels/src/lib.rs line=3 params= max_threads=0 min_blocks=0 block=0,0,0 allow=
 .entry k() {
 .reg .b32 %r<9>; .reg .b64 %rd<9>;
 .loc 1 5 7

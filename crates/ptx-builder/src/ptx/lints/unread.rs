@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     const UNKNOWN: &str =
-        "// ptx-std kernel k file=a.rs line=3 params= max_threads=0 min_blocks=0 allow=
+        "// ptx-std kernel k file=a.rs line=3 params= max_threads=0 min_blocks=0 block=0,0,0 allow=
 .entry other() { ret; }
 .entry k() {
 conjure.b32 %r1;

@@ -10,7 +10,7 @@ pub(crate) mod ptr;
 
 use core::any::type_name;
 use core::panic::Location;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::emulation::{
     Coordinates, Exchange, Operation, SharedArray, Tally, WARP_SIZE, coordinates, with_current,
@@ -258,6 +258,13 @@ pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
         len: N,
     };
     with_current(|lane| lane.hooks.shared_array(array).cast())
+}
+
+/// # Safety
+/// `words` points to four of them.
+pub(crate) unsafe fn load_four(words: *const AtomicU32) -> [u32; 4] {
+    // SAFETY: the caller's.
+    core::array::from_fn(|i| unsafe { &*words.add(i) }.load(Ordering::Relaxed))
 }
 
 pub(crate) fn dynamic_shared() -> *mut u8 {

@@ -7,6 +7,7 @@
 use core::any::type_name;
 use core::arch::asm;
 use core::ffi::{c_char, c_void};
+use core::sync::atomic::AtomicU32;
 
 #[inline(always)]
 pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
@@ -75,6 +76,28 @@ pub(crate) fn shared_part(from: *mut u8, number: u32, bytes: u32, element: u32) 
         );
     }
     pointer
+}
+
+/// Four words that other threads may write meanwhile, of which each is read whole.
+///
+/// # Safety
+/// `words` points to four of them, and is aligned to 16 bytes.
+#[inline(always)]
+pub(crate) unsafe fn load_four(words: *const AtomicU32) -> [u32; 4] {
+    let (a, b, c, d): (u32, u32, u32, u32);
+    // SAFETY: the caller's; a volatile access is a relaxed one, on GPUs that have no `ld.relaxed`, too.
+    unsafe {
+        asm!(
+            "ld.volatile.v4.b32 {{{a}, {b}, {c}, {d}}}, [{words}];",
+            a = out(reg32) a,
+            b = out(reg32) b,
+            c = out(reg32) c,
+            d = out(reg32) d,
+            words = in(reg64) words,
+            options(nostack, readonly, preserves_flags)
+        );
+    }
+    [a, b, c, d]
 }
 
 unsafe extern "C" {
