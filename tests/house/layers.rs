@@ -1,7 +1,7 @@
 //! The modules right below the roots of crates: which of them names which, as docs/design/layers.md draws it.
 //!
 //! The page is the list of what is allowed: a name that it does not have fails, and so does a circle. After a change that is
-//! meant, `UPDATE_LAYERS=1 cargo test --test house layers` draws the page again.
+//! meant, `RIDGEPOINT_BLESS=1 cargo test --test house layers` draws the page again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -312,10 +312,10 @@ fn tree() -> &'static Path {
 
 /// The page as the sources are.
 fn drawn() -> String {
-    let mut page = "# Layers\n\nThe modules right below the root of each crate, and the modules that the code of each names. \
+    let mut page = "# Layers\n\nThe modules right below the root of five crates, and the modules that the code of each names. \
         Arrows point down: a module\nnames only modules of lower layers. `tests/house/layers.rs` draws this page from the \
         sources, and fails where they name a module that is not\ndrawn, or where there is a circle. After a change that is \
-        meant, `UPDATE_LAYERS=1 cargo test --test house layers` draws the page again.\n"
+        meant, `RIDGEPOINT_BLESS=1 cargo test --test house layers` draws the page again.\n"
         .to_owned();
     for (folder, _) in CRATES {
         let arrows = arrows(&tree().join(folder));
@@ -328,7 +328,7 @@ fn drawn() -> String {
 fn the_page_draws_the_modules_as_they_are() {
     let drawn = drawn();
     let path = tree().join(PAGE);
-    if env::var_os("UPDATE_LAYERS").is_some() {
+    if env::var_os("RIDGEPOINT_BLESS").is_some() {
         fs::write(&path, &drawn).expect("written");
     }
     let page = fs::read_to_string(&path).expect("the page");

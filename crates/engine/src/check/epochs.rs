@@ -35,7 +35,7 @@ pub(super) struct Instance {
 #[derive(Debug)]
 pub(super) struct Epochs {
     next: u32,
-    /// From which time on times are which instance's.
+    /// Pairs of a first time and the instance whose times begin there.
     runs: Vec<(u32, u32)>,
     pub(super) instances: Vec<Instance>,
     /// The number of the first of these.
@@ -43,7 +43,7 @@ pub(super) struct Epochs {
     /// By rising number, and so by rising start.
     pub(super) launches: Vec<Launch>,
     launched: u32,
-    /// How many runs were left when it was last looked what can be forgotten.
+    /// Runs left after the last cleanup.
     kept: usize,
     pub(super) chains: Chains,
     pub(super) sites: Sites,

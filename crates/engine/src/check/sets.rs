@@ -1,8 +1,8 @@
 //! Sets of accesses, for cells that several warps have accessed since the last write.
 //!
 //! Cells that the same warps read in the same way share a set, so that a table that a whole grid
-//! reads costs little. So do cells in a row that each lane of a warp reads one of, if their sets say
-//! of who accessed them "the same lane as the latest".
+//! reads costs little. So do cells in a row that each lane of a warp reads one of, if an entry may stand
+//! for whichever lane accessed the cell last.
 
 use super::hash::Map;
 use super::line::LANE;

@@ -24,7 +24,7 @@ use super::warp::LOOKS;
 use crate::memory::{Cached, windows};
 use crate::schedule::Choices;
 
-/// As [`Options::steps`], where threads wait at mbarriers: nobody can end a phase but those who wait, too.
+/// As [`Options::steps`], where threads wait at mbarriers: only threads that wait themselves could end the phase.
 const MAX_UNMET: u64 = 1 << 17;
 
 /// As [`Options::steps`], for each that has begun, where all of them wait and there is a block that has no room to begin:
@@ -148,7 +148,7 @@ impl<'l> Code<'l> {
         self.finds_divergence
     }
 
-    /// Says how those that have begun have waited. What those wait that cannot go on, they wait together.
+    /// Says how the blocks that have begun have waited. Those that cannot go on share one limit of waiting.
     pub(crate) fn has_waited(
         &self,
         waits: Waits,

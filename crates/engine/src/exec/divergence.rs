@@ -1,4 +1,4 @@
-//! Threads that go separate ways where they must stay together: what of it is wrong, and its words.
+//! Threads that go separate ways where they must stay together: which divergence is an error, and its message.
 //!
 //! A warp may leave a block before a barrier. But an aligned barrier is for whole warps: all lanes that a
 //! warp began with come to the same instruction. Lanes that meet in a warp all bring a mask that names

@@ -15,7 +15,7 @@ const MOVES: u64 = 0;
 /// Rounds of a core that stands still lie in the lower bits; in the upper ones, how often it has begun to.
 const ROUNDS: u32 = 32;
 
-/// The failed polls of each core of a launch, as far as the others have as many.
+/// The failed polls of each core of a launch: one counts only once every other core has as many.
 pub(crate) struct FailedPolls {
     of_cores: Box<[AtomicU64]>,
     /// Since when each stands still: see [`Core::stands_still`].

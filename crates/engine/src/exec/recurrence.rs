@@ -24,7 +24,7 @@ pub(super) struct Recurrence {
 }
 
 impl Recurrence {
-    /// A turn has ended with these.
+    /// Records the registers at the end of a turn.
     pub(super) fn see(&mut self, all: impl Iterator<Item = u64>) {
         let before = self.seen.len();
         self.seen.extend(all);
@@ -79,7 +79,7 @@ impl Warp {
     }
 }
 
-/// A number of two, each of whose bits depends on all of theirs.
+/// Hashes two numbers into one.
 fn mixed(one: u64, other: u64) -> u64 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let product = u128::from(one ^ ODD) * u128::from(other.rotate_left(32) ^ ODD.rotate_left(23));

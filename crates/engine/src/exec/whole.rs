@@ -27,8 +27,8 @@ impl Warp {
     }
 
     /// Runs a whole warp from block to block for as long as it stays whole and no gate is in its way, without a
-    /// director: no other group of the warp may go first. It stops at the end of a block, of which its caller sees
-    /// what comes then, when it has had its turn or has spent as much as `look_at` of it.
+    /// director: no other group of the warp may go first. It stops at the end of a block, after which its
+    /// caller decides what follows, when it has had its turn or has spent as much as `look_at` of it.
     // By itself, so that little has to be kept in memory from block to block.
     #[inline(never)]
     pub(super) fn run_whole(

@@ -1,4 +1,4 @@
-//! Which devices reach the memory of which others, and whether any of those comes on.
+//! Which devices reach the memory of which others, and whether any of those makes progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Rows as text, one after the other.
+//! Records as rows, written one after the other.
 
 use std::io;
 

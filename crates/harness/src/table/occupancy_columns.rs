@@ -31,24 +31,24 @@ macro_rules! occupancy_columns {
             /// Places that the last, partial wave leaves idle, as a percentage of all waves' places.
             tail_percent: f64, "%", [Outcome, 2, Any] = |it| it.waves.1;
             /// The rate of the median time, in `unit`.
-            rate: f64, "", [Outcome, 2, Any] = |it| it.rate();
+            rate: f64, "", [Timed, 2, Any] = |it| it.rate();
             /// `GB/s` or `GFLOP/s`, whichever is nearer to its ceiling, on the emulator to that in the data sheet of the GPU
             /// that it stands for; without bytes and operations `launches/s`.
             unit: &'static str, "", [Outcome, 0, Any] = |it| it.measure.unit;
             /// `rate` as a percentage of the measured ceiling.
-            percent_ceiling: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_ceiling;
+            percent_ceiling: Option<f64>, "%", [Timed, 2, Any] = |it| it.percent_ceiling;
             /// The amount that Little's law asks to be in flight on a multiprocessor, where the workload says what a thread has in flight.
-            in_flight_needed: Option<f64>, "`in_flight_unit`", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.needed);
+            in_flight_needed: Option<f64>, "`in_flight_unit`", [Timed, 0, Any] = |it| it.in_flight.map(|it| it.needed);
             /// The amount that the resident threads have in flight.
             in_flight_provided: Option<f64>, "`in_flight_unit`", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.provided);
             /// The unit of the two columns before it: `bytes` or `operations`.
             in_flight_unit: Option<&'static str>, "", [Outcome, 0, Any] = |it| it.in_flight.map(|it| it.unit);
             /// Mean time of a launch.
-            mean_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.mean;
+            mean_ms: f64, "ms", [Timed, 6, Positive] = |it| it.time.mean;
             /// Median time of a launch.
-            median_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.median;
+            median_ms: f64, "ms", [Timed, 6, Positive] = |it| it.time.median;
             /// Population standard deviation of the samples, as a percentage of the mean.
-            rms_percent: f64, "%", [Outcome, 3, NotNegative] = |it| it.time.rms_percent;
+            rms_percent: f64, "%", [Timed, 3, NotNegative] = |it| it.time.rms_percent;
             /// The device that ran it.
             device: String, "", [Outcome, 0, Any] = |it| it.properties.name.clone();
             /// Whether the output was compared with a reference; a row that differs from it is not written.
@@ -58,7 +58,7 @@ macro_rules! occupancy_columns {
             /// Local memory per thread of the compiled kernel: what its registers do not hold.
             local_bytes: Option<u32>, "bytes", [Outcome, 0, Any] = |it| it.launched.local_bytes;
             /// `noisy`, `untimed` and `implausible`, [as of a roofline's](#flags).
-            flags: Vec<&'static str>, "", [Outcome, 0, Any] = |it| flags(it.time.rms_percent, it.percent_ceiling);
+            flags: Vec<&'static str>, "", [Timed, 0, Any] = |it| flags(it.time.rms_percent, it.percent_ceiling);
             /// The version of the files' format: 1 is that of files without this column.
             format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
             /// On the emulator: the GPU that it stands for. This and the next three are computed; nothing was measured on that

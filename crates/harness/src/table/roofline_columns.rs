@@ -2,9 +2,9 @@
 
 /// Hands the columns of a roofline to the macro of this name, in the order of files.
 ///
-/// A row is a column's meaning, its name, the type of its values, their unit, whether it is an `Outcome` or says what the
-/// `Launch` was (by which rows are told apart) or is in `Json` alone, the digits behind the point, what a cell may hold, and its
-/// formula, of a `Measurement`. `Several` stands for columns that the value itself names. The record, its JSON, the header, the
+/// A row is a column's meaning, its name, the type of its values, their unit, whether it is an `Outcome`, an outcome that
+/// follows from the time (`Timed`), says what the `Launch` was (by which rows are told apart) or is in `Json` alone, the digits
+/// behind the point, what a cell may hold, and its formula, of a `Measurement`. `Several` stands for columns that the value itself names. The record, its JSON, the header, the
 /// rules of `compare`, and the table of docs/measuring.md follow from the rows.
 macro_rules! roofline_columns {
     ($with:ident) => {
@@ -17,13 +17,13 @@ macro_rules! roofline_columns {
             /// (f64) or 4 (f16) bytes per number.
             ai: Option<f64>, "FLOP/byte", [Outcome, 6, Positive] = |it| it.launched.work.intensity().map(|it| it.0);
             /// Operations / mean time.
-            gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, NotNegative] = |it| it.rate.map(|rate| rate / 1e9);
+            gflops: Option<f64>, "1e9 FLOP/s", [Timed, 2, NotNegative] = |it| it.rate.map(|rate| rate / 1e9);
             /// Bytes / mean time.
-            bandwidth: Option<f64>, "1e9 bytes/s", [Outcome, 2, NotNegative] = |it| it.moved.map(|moved| moved / 1e9);
+            bandwidth: Option<f64>, "1e9 bytes/s", [Timed, 2, NotNegative] = |it| it.moved.map(|moved| moved / 1e9);
             /// `gflops` as a percentage of the data sheet's FMA peak: 67 TFLOP/s (f64: 33.5, f16: 133.8) on H100 and H200 SXM,
             /// of a board without a data sheet the FMA roof; for matrix products of the rate of the tensor cores for their
             /// type, if the data sheet has it; on the emulator of the higher of its two arithmetic roofs.
-            percent_peak: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_peak();
+            percent_peak: Option<f64>, "%", [Timed, 2, Any] = |it| it.percent_peak();
             /// The workload's name.
             kernel: String, "", [Launch, 0, Any] = |it| it.launched.workload.to_owned();
             /// The element type: of an axis of that name, or of most operations.
@@ -37,47 +37,47 @@ macro_rules! roofline_columns {
             /// Blocks per multiprocessor, if `--grid` gave such a number.
             blocks_per_sm: Option<u32>, "blocks", [Outcome, 0, Any] = |it| it.launched.grid.per_multiprocessor();
             /// Mean time of a launch.
-            mean_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.mean;
+            mean_ms: f64, "ms", [Timed, 6, Positive] = |it| it.time.mean;
             /// Median time of a launch.
-            median_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.median;
+            median_ms: f64, "ms", [Timed, 6, Positive] = |it| it.time.median;
             /// Shortest time of a launch.
-            min_ms: f64, "ms", [Outcome, 6, Positive] = |it| it.time.min;
+            min_ms: f64, "ms", [Timed, 6, Positive] = |it| it.time.min;
             /// Population standard deviation of the samples, as a percentage of the mean.
-            rms_percent: f64, "%", [Outcome, 3, NotNegative] = |it| it.time.rms_percent;
+            rms_percent: f64, "%", [Timed, 3, NotNegative] = |it| it.time.rms_percent;
             /// The lowest roof at the point's intensity: `memory`, `fma`, `add+mul`, `integer`, `special` or `tensor`.
-            limiting_roof: Option<Limit>, "", [Outcome, 0, Any] = |it| it.limiting_roof();
+            limiting_roof: Option<Limit>, "", [Timed, 0, Any] = |it| it.limiting_roof();
             /// The intensity at which memory and this arithmetic take the same time: arithmetic roof / memory roof, both
             /// measured where they are known.
-            ridge_point: Option<f64>, "FLOP/byte", [Outcome, 3, Any] =
+            ridge_point: Option<f64>, "FLOP/byte", [Timed, 3, Any] =
                 |it| it.arithmetic.map(|(_, rate)| (rate / it.reached.memory).0);
             /// The most that the roofs allow at the point's intensity: min(`ai` x memory roof, arithmetic roof), after Williams,
             /// Waterman, Patterson, CACM 52(4), 2009.
-            roof_gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, Any] = |it| it.roof.map(|it| it.value.giga());
+            roof_gflops: Option<f64>, "1e9 FLOP/s", [Timed, 2, Any] = |it| it.roof.map(|it| it.value.giga());
             /// `gflops` as a percentage of `roof_gflops`; without operations, `bandwidth` as a percentage of the memory roof.
-            percent_roof: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_roof();
+            percent_roof: Option<f64>, "%", [Timed, 2, Any] = |it| it.percent_roof();
             /// `roof_gflops` with the device's measured ceilings: memory copied, or the L2 cache read where `working_set` is
             /// `L2`; of tensor cores the rate of random numbers.
-            measured_roof_gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, Any] =
+            measured_roof_gflops: Option<f64>, "1e9 FLOP/s", [Timed, 2, Any] =
                 |it| it.measured_roof.map(|it| it.value.giga());
             /// As `percent_roof`, of the measured roof.
-            percent_measured_roof: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_measured_roof();
+            percent_measured_roof: Option<f64>, "%", [Timed, 2, Any] = |it| it.percent_measured_roof();
             /// `gflops` / (FMA roof x `clock_mhz` / highest clock); empty for tensor cores, whose rate the data sheet gives for
             /// a lower clock.
             percent_peak_at_clock: Option<f64>, "%", [Outcome, 2, Any] = |it| it.percent_peak_at_clock();
             /// `bandwidth` or `compute` if the bytes or the operations would take at least 75 % of the time at their roof,
             /// whichever takes longer; otherwise `latency`; empty where the roof of the arithmetic is not known, as for the
             /// tensor cores of most GPUs.
-            bound: Option<Bound>, "", [Outcome, 0, Any] = |it| it.bound;
+            bound: Option<Bound>, "", [Timed, 0, Any] = |it| it.bound;
             /// `L2` if x and y together fit in that cache and launches are warm, else `memory`.
             working_set: &'static str, "", [Outcome, 0, Any] = |it| if it.in_l2 { "L2" } else { "memory" };
             /// The caches when a launch begins: `warm` or `cold`.
             cache: &'static str, "", [Launch, 0, Any] = |it| it.launched.cache.name();
             /// Number of samples.
-            samples: usize, "", [Outcome, 0, NotNegative] = |it| it.samples.timed().len();
+            samples: usize, "", [Timed, 0, NotNegative] = |it| it.samples.timed().len();
             /// Launches of a sample.
-            batch: u32, "", [Outcome, 0, Any] = |it| it.samples.batch;
+            batch: u32, "", [Timed, 0, Any] = |it| it.samples.batch;
             /// Samples beyond Tukey's outer fences and more than 1 % from the median. They are in the mean.
-            outliers: usize, "", [Outcome, 0, Any] = |it| outliers(&it.samples.timed());
+            outliers: usize, "", [Timed, 0, Any] = |it| outliers(&it.samples.timed());
             /// The clock from the device's counters, the median of the samples.
             clock_mhz: Option<f64>, "MHz", [Outcome, 0, Any] = |it| it.clock_hz.map(|hz| hz / 1e6);
             /// The clock that NVIDIA's management library said.
@@ -87,7 +87,7 @@ macro_rules! roofline_columns {
             /// Temperature of the chip, by the management library.
             temperature: Option<u32>, "°C", [Outcome, 0, Any] = |it| it.samples.conditions.temperature;
             /// With `--aa`: how much the medians of two measurements of the point in this run differ.
-            noise_floor_percent: Option<f64>, "%", [Outcome, 3, NotNegative] =
+            noise_floor_percent: Option<f64>, "%", [Timed, 3, NotNegative] =
                 |it| it.again.and_then(|again| difference(&it.time, again));
             /// Bytes that the GPU's memory gave and took in a launch, by its counters.
             dram_bytes: Option<f64>, "bytes", [Outcome, 0, NotNegative] = |it| it.counters().map(|it| it.dram_bytes);
@@ -152,9 +152,9 @@ macro_rules! roofline_columns {
             /// `e5m2`) and `i8`.
             tensor_types: Vec<TensorType>, "", [Outcome, 0, Any] = |it| it.launched.work.tensor_types();
             /// [Reasons to distrust the row](#flags).
-            flags: Vec<String>, "", [Outcome, 0, Any] = |it| it.flags();
+            flags: Vec<String>, "", [Timed, 0, Any] = |it| it.flags();
             /// One sentence: what to try; on the emulator, that the times are the host's.
-            advice: &'static str, "", [Outcome, 0, Any] = |it| it.advice();
+            advice: &'static str, "", [Timed, 0, Any] = |it| it.advice();
             /// On the emulator: the GPU of `--roofs`. This and the next four are computed; nothing was measured on that GPU.
             predicted_gpu: Option<String>, "", [Outcome, 0, Any] = |it| it.predicted_gpu();
             /// The lowest of its roofs over the launch.
@@ -194,10 +194,10 @@ macro_rules! roofline_columns {
             /// The version of the files' format: 1 is that of files without this column.
             format: u32, "", [Outcome, 0, Any] = |_it| crate::table::FORMAT;
             /// The time of a launch, for each sample, in order.
-            samples_ms: Vec<f64>, "ms", [Outcome, 6, Times] = |it| it.samples.timed();
+            samples_ms: Vec<f64>, "ms", [Timed, 6, Times] = |it| it.samples.timed();
             /// How many of them each round took, in order. A GPU takes up to 4 rounds, with other launches between them and with
             /// arrays of its own in each.
-            round_samples: Vec<u32>, "", [Outcome, 0, Times] = |it| it.samples.timed_of_rounds();
+            round_samples: Vec<u32>, "", [Timed, 0, Times] = |it| it.samples.timed_of_rounds();
             /// The clock of each sample.
             samples_clock_hz: Vec<Option<f64>>, "Hz", [Json, 0, Any] = |it| it.samples.clocks_of_timed();
         }

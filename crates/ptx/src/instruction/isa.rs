@@ -28,7 +28,7 @@
 ///     /// Destination.
 ///     pub d: Reg as Wanted::BITS,
 ///     ..
-/// } = "bmsk".b32, class Logic of B32, pure;
+/// } = "bmsk".b32, class Logic of B32, pure, since 7 6;
 /// ```
 ///
 /// The first row in order is read whose name an instruction has, with all its parts and its guard.

@@ -1,4 +1,4 @@
-//! Beside the definitions in the PTX ISA, bit by bit, where no GPU's results are at hand or those of few operands.
+//! Beside the definitions in the PTX ISA, bit by bit, where a GPU's results are missing or are those of few operands.
 
 use super::super::bits;
 use super::super::integer::{self, Integer};
