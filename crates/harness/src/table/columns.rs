@@ -128,7 +128,8 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// Whether a column says what came out, and not what the launch was.
 pub fn is_outcome(name: &str) -> bool {
-    columns().any(|it| it.name == name && matches!(it.role, Role::Outcome | Role::Timed | Role::Json))
+    columns()
+        .any(|it| it.name == name && matches!(it.role, Role::Outcome | Role::Timed | Role::Json))
 }
 
 /// Whether CSV has a column of this name, too.
