@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gpu_test::{Failed, Trial, emulator, on_gpu, slow};
 use ridgepoint::check::{Case, SIZES, cases};
-use ridgepoint::driver::{Device, Emulation};
+use ridgepoint::driver::{Device, Emulation, Schedule};
 use ridgepoint::kernels;
 use ridgepoint::kernels::embedded_ptx;
 
@@ -30,8 +30,16 @@ pub(crate) fn trials() -> Vec<Trial> {
                     is_checked: true,
                     ..Emulation::default()
                 };
-                let device = Device::emulator_with(emulation, embedded_ptx())?;
-                at_sizes(&checked, &device, CHECKED_SIZES)
+                let device = Device::emulator_with(emulation.clone(), embedded_ptx())?;
+                at_sizes(&checked, &device, CHECKED_SIZES)?;
+                // In order no block waits for one that began before it.
+                let schedule = Schedule::Seeded(1);
+                let device = device.with_emulation(Emulation {
+                    schedule,
+                    ..emulation
+                });
+                let device = device.expect("it is the emulator");
+                at_sizes(&checked, &device, [257])
             },
         ));
         let everywhere = case.clone();
