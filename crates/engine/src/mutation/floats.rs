@@ -55,9 +55,12 @@ impl Floats {
     fn used_as(&self, operation: &Operation) -> Option<Type> {
         use Operation as O;
         match operation {
-            O::FloatAdd(_) | O::FloatSub(_) | O::FloatMul(_) | O::Fma(_) | O::FloatMin(_) | O::FloatMax(_) => {
-                operation.facts().element
-            }
+            O::FloatAdd(_)
+            | O::FloatSub(_)
+            | O::FloatMul(_)
+            | O::Fma(_)
+            | O::FloatMin(_)
+            | O::FloatMax(_) => operation.facts().element,
             O::Mov(it) => self.of_register(it.d),
             _ => None,
         }

@@ -82,11 +82,17 @@ impl ZeroBits {
                 _ => above(it.ty),
             },
             // Of a sum as many as both have at the end, of a product as many as both have together.
-            O::IntegerAdd(it) | O::IntegerSub(it) if !it.saturate && !it.carry_in && is_one(it.ty) => {
+            O::IntegerAdd(it) | O::IntegerSub(it)
+                if !it.saturate && !it.carry_in && is_one(it.ty) =>
+            {
                 lowest(self.trailing(it.a).min(self.trailing(it.b))) | above(it.ty)
             }
             O::IntegerMul(it) if it.half != Half::Hi => {
-                let width = if it.half == Half::Wide { 2 * it.ty.bits() } else { it.ty.bits() };
+                let width = if it.half == Half::Wide {
+                    2 * it.ty.bits()
+                } else {
+                    it.ty.bits()
+                };
                 lowest(self.trailing(it.a) + self.trailing(it.b)) | !lowest(width)
             }
             O::Cvt(it) if it.from.kind() == Kind::Unsigned && is_integer(it.to) => {

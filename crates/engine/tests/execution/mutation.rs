@@ -377,19 +377,37 @@ fn a_mask_of_bits_that_are_zero_has_no_other() {
     ] {
         let body = format!("{other} {uses}");
         let masks = constants(&body);
-        assert!(masks.iter().any(|it| it.starts_with("and.b32 %r3")), "{body}: {masks:?}");
+        assert!(
+            masks.iter().any(|it| it.starts_with("and.b32 %r3")),
+            "{body}: {masks:?}"
+        );
     }
 }
 
 #[test]
 fn a_zero_that_is_added_as_a_float_becomes_one() {
     for (body, after) in [
-        ("mov.b32 %r2, 0; add.rn.f32 %f1, %r2, %f2;", "mov.b32 %r2, 0x3F800000;"),
-        ("mov.b32 %r2, 0; mov.b32 %r3, %r2; fma.rn.f16x2 %r3, %r3, %r4, %r3;", "mov.b32 %r2, 0x3C003C00;"),
-        ("mov.b64 %rd2, 0; mul.rn.f64 %rd2, %rd2, %rd3;", "mov.b64 %rd2, 0x3FF0000000000000;"),
+        (
+            "mov.b32 %r2, 0; add.rn.f32 %f1, %r2, %f2;",
+            "mov.b32 %r2, 0x3F800000;",
+        ),
+        (
+            "mov.b32 %r2, 0; mov.b32 %r3, %r2; fma.rn.f16x2 %r3, %r3, %r4, %r3;",
+            "mov.b32 %r2, 0x3C003C00;",
+        ),
+        (
+            "mov.b64 %rd2, 0; mul.rn.f64 %rd2, %rd2, %rd3;",
+            "mov.b64 %rd2, 0x3FF0000000000000;",
+        ),
         ("mov.b32 %r2, 0; add.u32 %r3, %r2, %r4;", "mov.b32 %r2, 1;"),
-        ("mov.u32 %r2, 0; add.rn.f32 %f1, %r2, %f2;", "mov.u32 %r2, 1;"),
-        ("mov.b32 %r2, 7; add.rn.f32 %f1, %r2, %f2;", "mov.b32 %r2, 8;"),
+        (
+            "mov.u32 %r2, 0; add.rn.f32 %f1, %r2, %f2;",
+            "mov.u32 %r2, 1;",
+        ),
+        (
+            "mov.b32 %r2, 7; add.rn.f32 %f1, %r2, %f2;",
+            "mov.b32 %r2, 8;",
+        ),
     ] {
         let body = format!(
             "{body} st.shared.f32 [tile], %f1; st.shared.u32 [tile], %r3; st.shared.u64 [tile], %rd2;"

@@ -6,12 +6,10 @@ use kernels_gpu::reduction::{from_word, to_word};
 use kernels_gpu::vector::reference_norm;
 
 use super::checked::{Checked, OfSize};
-use super::registry::Listed;
 use super::gemv::exact_bits;
 use super::norm::{self, MOST_UNUSUAL, NUMBERS, Numbers, OfPoint};
-use super::values::{
-    Expected, Given, Output, check_each, check_same, epsilon, random, whole,
-};
+use super::registry::Listed;
+use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random, whole};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::vector::Real;
 use crate::workload::{Case, Point, PointError};

@@ -11,7 +11,7 @@ use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 use super::checked::{Checked, OfSize};
 use super::registry::Listed;
 use super::values::{Expected, Given, epsilon, least, random};
-use crate::driver::{DeviceBuffer, Device, DriverError, LaunchConfig};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::vector::Real;
 use crate::workload::{Case, Point};
 
@@ -148,7 +148,11 @@ fn map_by<T: Real>(
 /// The factor or divisor of a vector of `n` elements, by turns of usual size, tiny and huge.
 fn scalar<T: Real>(n: usize) -> f64 {
     let (small, large): (f64, f64) = (T::SMALL.into(), T::LARGE.into());
-    [FACTOR, 1.5 * small * small.sqrt(), 1.5 * large * large.sqrt()][n % 3]
+    [
+        FACTOR,
+        1.5 * small * small.sqrt(),
+        1.5 * large * large.sqrt(),
+    ][n % 3]
 }
 
 /// A map whose function is made of what `owner` holds.

@@ -10,7 +10,7 @@ use kernels_gpu::ceilings::chase::{
 use kernels_gpu::ceilings::clock::read_clocks;
 
 use super::checked::OfSize;
-use super::values::{Output, check_same};
+use super::values::{Output, check_passed, check_same};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::measure::places;
 use crate::workload::{Arrays, Axis, Case, Launch, Point, PointError, Workload};
@@ -126,7 +126,12 @@ impl Chased {
     /// ended.
     pub(super) fn check(&self, loads: usize) -> Result<(), PointError> {
         let end = (0..self.launches * loads).fold(0, |at, _| self.next[at as usize]);
-        check_same(&self.out.to_vec()?[2..3], &[u64::from(end)])
+        let out = self.out.to_vec()?;
+        check_passed(&out[..2])?;
+        if self.launches > 0 && out[0] == 0 {
+            return Err("the loads took no cycle".into());
+        }
+        check_same(&out[2..3], &[u64::from(end)])
     }
 }
 
@@ -176,7 +181,9 @@ impl Workload for Barrier {
             .cooperative()
             .arrays(|device| Ok((device.buffer_zeroed(1)?, Output::<u64>::new(device, 3)?, 0)))
             .check(move |(arrivals, out, launches)| {
-                check_same(&out.values()?[2..], &[u64::from(rounds)])?;
+                let out = out.values()?;
+                check_passed(&out[..2])?;
+                check_same(&out[2..], &[u64::from(rounds)])?;
                 // All blocks together have added 2^31 in each round.
                 check_same(&arrivals.to_vec()?, &[rounds.wrapping_mul(*launches) << 31])
             })
@@ -208,7 +215,11 @@ impl Workload for BlockBarrier {
         let arrays = at
             .launch(wait_for_block::entry(), LaunchConfig::blocks(1, at.block()))
             .arrays(|device| Output::<u64>::new(device, 3))
-            .check(move |out| check_same(&out.values()?[2..], &[u64::from(lines * LINE)]))
+            .check(move |out| {
+                let out = out.values()?;
+                check_passed(&out[..2])?;
+                check_same(&out[2..], &[u64::from(lines * LINE)])
+            })
             .counters(|out| counted(&out.values()?));
         // SAFETY: there are three words.
         Ok(unsafe { arrays.arguments_unchecked(move |out| (lines, out.view())) })

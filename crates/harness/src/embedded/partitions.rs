@@ -3,7 +3,7 @@
 use kernels_gpu::ceilings::partitions::{LINE, LINES, element, next, time_lines};
 
 use super::latency::counted;
-use super::values::{Output, check_same};
+use super::values::{Output, check_passed, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
@@ -40,6 +40,7 @@ impl Workload for Lines {
             .check(move |it| {
                 // A place that has been written is of a line that was loaded.
                 it.cycles.values()?;
+                check_passed(&it.out.values()?)?;
                 check_same(&it.words.to_vec()?, &lines(blocks))
             })
             .counters(|it| {

@@ -138,11 +138,12 @@ fn products() -> Vec<Listed> {
 
 fn polynomials() -> Vec<Listed> {
     use Use::{All, Chunks, Sweep};
-    // The steps beside the last, 0b0101_0101 and 0b1_0010_1010 and no others, are fewer and more than a straight line has, and each
-    // of the shorter lines is taken by one of them alone.
+    // Steps beside the last: fewer than a straight line has, and more; each of the shorter lines is taken by some and not by others,
+    // whether one step is left or not; and none.
     let degrees = [
         (0b0101_0101 + 1, GridSize::Full),
-        (0b1_0010_1010 + 1, GridSize::PerMultiprocessor(1)),
+        (0b1_0010_1011 + 1, GridSize::PerMultiprocessor(1)),
+        (1, GridSize::Full),
     ];
     let points = |it: &'static Polynomial, dtypes: &[&'static str], of: usize| {
         let (degree, grid) = degrees[of];
@@ -157,7 +158,9 @@ fn polynomials() -> Vec<Listed> {
         let checks = (0..degrees.len()).flat_map(|of| {
             let floats = points(varied, &["f32", "f64"], of).at("vector", WIDTHS);
             let pairs = points(varied, &["f16x2"], of).at("vector", WIDTHS).each(2);
-            let whole = integers.iter().map(move |dtype| points(varied, &[dtype], of).at("vector", [1]));
+            let whole = integers
+                .iter()
+                .map(move |dtype| points(varied, &[dtype], of).at("vector", [1]));
             [floats, pairs].into_iter().chain(whole)
         });
         Listed::checked(it, checks.collect::<Vec<_>>())

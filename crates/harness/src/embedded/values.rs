@@ -197,6 +197,16 @@ pub(super) fn check_each(
     pairs.try_for_each(|(i, (actual, expected))| expected.check(&format!("element {i}"), actual))
 }
 
+/// Fails unless what has passed, in cycles and in nanoseconds, was written and is a difference of two readings: no launch takes
+/// hours, and the clocks have begun long before it.
+pub(super) fn check_passed(passed: &[u64]) -> Result<(), PointError> {
+    const HOURS: u64 = 10_000_000_000_000;
+    match passed.iter().find(|&&it| it > HOURS) {
+        Some(it) => Err(format!("a launch took {it} cycles or nanoseconds").into()),
+        None => Ok(()),
+    }
+}
+
 /// Fails unless the bits are the same.
 pub(super) fn check_same<T: DeviceValue + std::fmt::Debug>(
     actual: &[T],

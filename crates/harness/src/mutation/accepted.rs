@@ -55,7 +55,10 @@ impl TryFrom<String> for Kind {
         let known = all.find(|it| it.name() == name);
         known.map(|it| Kind(*it)).ok_or_else(|| {
             let names: Vec<&str> = Operator::ALL.iter().map(|it| it.name()).collect();
-            format!("{name:?} is no change: expected one of {}", names.join(", "))
+            format!(
+                "{name:?} is no change: expected one of {}",
+                names.join(", ")
+            )
         })
     }
 }
@@ -114,10 +117,14 @@ impl std::str::FromStr for Accepted {
         for (number, entry) in entries.iter().enumerate() {
             let number = number + 1;
             if entry.reason.trim().is_empty() {
-                return Err(format!("entry {number} has no reason: say why no test need notice"));
+                return Err(format!(
+                    "entry {number} has no reason: say why no test need notice"
+                ));
             }
             if entry.lines.is_empty() {
-                return Err(format!("entry {number} has no lines: name those that it is about"));
+                return Err(format!(
+                    "entry {number} has no lines: name those that it is about"
+                ));
             }
         }
         Ok(Accepted {
@@ -206,7 +213,8 @@ mod tests {
 
     #[test]
     fn a_line_that_means_no_survivor_is_stale() {
-        let text = "[[accepted]]\nreason = '''\nwhy\nnot'''\nfile = 'kernels.rs'\nlines = [7, 12, 13]";
+        let text =
+            "[[accepted]]\nreason = '''\nwhy\nnot'''\nfile = 'kernels.rs'\nlines = [7, 12, 13]";
         let mut accepted = parsed(text).expect("an entry");
         assert!(accepted.reason(&mutant(1)).is_some());
         let stale: Vec<String> = accepted.stale().map(|it| it.to_string()).collect();
@@ -217,9 +225,18 @@ mod tests {
     fn what_is_no_entry_is_refused() {
         for (text, why) in [
             ("[[accepted]]\nlines = [1]", "missing field `reason`"),
-            ("[[accepted]]\nreason = ' '\nlines = [1]", "entry 1 has no reason"),
-            ("[[accepted]]\nreason = 'a'\nlines = []", "entry 1 has no lines"),
-            ("[[accepted]]\nreason = 'a'\nline = 1", "unknown field `line`"),
+            (
+                "[[accepted]]\nreason = ' '\nlines = [1]",
+                "entry 1 has no reason",
+            ),
+            (
+                "[[accepted]]\nreason = 'a'\nlines = []",
+                "entry 1 has no lines",
+            ),
+            (
+                "[[accepted]]\nreason = 'a'\nline = 1",
+                "unknown field `line`",
+            ),
             (
                 "[[accepted]]\nreason = 'a'\nlines = [1]\nchanges = ['guards']",
                 "\"guards\" is no change: expected one of synchronization, order",

@@ -277,7 +277,8 @@ impl Report {
         text += ".";
         if !self.accepted.is_empty() {
             let accepted = counted(self.accepted.len() as u64, "survivor");
-            text += &format!("\nAccepted: {accepted} that no test need notice, which do not count.");
+            text +=
+                &format!("\nAccepted: {accepted} that no test need notice, which do not count.");
         }
         if !self.unreached.is_empty() {
             let unreached = counted(self.unreached.len() as u64, "mutant");
@@ -473,7 +474,8 @@ pub(super) mod tests {
 
     #[test]
     fn an_accepted_survivor_does_not_count_and_has_its_reason() {
-        let entry = "[[accepted]]\nreason = '''\nboth ways\nadd up'''\nfile = 'kernels.rs'\nlines = [12]";
+        let entry =
+            "[[accepted]]\nreason = '''\nboth ways\nadd up'''\nfile = 'kernels.rs'\nlines = [12]";
         let mut accepted: Accepted = entry.parse().expect("an entry");
         let mut report = Report::default();
         report.add(mutant(1), killed(Killer::Test));

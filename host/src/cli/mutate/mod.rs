@@ -14,7 +14,9 @@ use clap::Args;
 use super::interrupt::Interrupt;
 use super::option_values::{real, whole};
 use super::{Failure, row_format, streams};
-use crate::mutation::{Accepted, Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns};
+use crate::mutation::{
+    Accepted, Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns,
+};
 use crate::report::counted;
 use baseline::Baseline;
 use suite::Suite;
