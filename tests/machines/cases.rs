@@ -11,8 +11,12 @@ use ridgepoint::kernels::embedded_ptx;
 /// Around a vector, and around the tiles of kernels that take several vectors a thread.
 const MORE_SIZES: [usize; 7] = [2, 3, 5, 4096, 8192, 8195, 100_003];
 
-/// The sizes at which every access is checked: an empty launch, a part of a warp, one beside a warp, a block, several blocks.
-const CHECKED_SIZES: [usize; 6] = [0, 1, 33, 257, 1000, 8195];
+/// The sizes at which every access is checked: an empty launch, one turn of an unrolled loop, one beside a warp, a block,
+/// several blocks.
+const CHECKED_SIZES: [usize; 7] = [0, 1, 8, 33, 257, 1000, 8195];
+
+/// Orders in which blocks wait for each other, where they do.
+const SEEDS: [u64; 2] = [1, 2];
 
 /// The cases of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -33,13 +37,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let device = Device::emulator_with(emulation.clone(), embedded_ptx())?;
                 at_sizes(&checked, &device, CHECKED_SIZES)?;
                 // In order no block waits for one that began before it.
-                let schedule = Schedule::Seeded(1);
-                let device = device.with_emulation(Emulation {
-                    schedule,
-                    ..emulation
-                });
-                let device = device.expect("it is the emulator");
-                at_sizes(&checked, &device, [257])
+                SEEDS.into_iter().try_for_each(|seed| {
+                    let device = device.with_emulation(Emulation {
+                        schedule: Schedule::Seeded(seed),
+                        ..emulation.clone()
+                    });
+                    at_sizes(&checked, &device.expect("it is the emulator"), [257])
+                })
             },
         ));
         let everywhere = case.clone();

@@ -134,7 +134,7 @@ impl Lowering<'_> {
         let run = match special {
             SpecialRegister::Clock | SpecialRegister::Clock64 | SpecialRegister::ClockHi => {
                 handler!([d: Kind::Double], |c, op| {
-                    const BEGAN: u64 = 1 << 44;
+                    const BEGAN: u64 = (1 << 44) + (1 << 30);
                     let now = BEGAN + c.at.launch.started.elapsed().as_nanos() as u64;
                     c.set_running(op.d, &[now; LANES]);
                 })

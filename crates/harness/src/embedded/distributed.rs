@@ -6,7 +6,7 @@ use kernels_gpu::reduction::{from_word, to_word};
 use kernels_gpu::vector::reference_norm;
 
 use super::checked::{Checked, OfSize};
-use super::gemv::exact_bits;
+use super::gemv::{UNEVEN, exact_bits};
 use super::norm::{self, MOST_UNUSUAL, NUMBERS, Numbers, OfPoint};
 use super::registry::Listed;
 use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random, whole};
@@ -26,21 +26,33 @@ const FACTORS: [f64; 3] = [
     f64::from_bits((1023 + 537) << 52),
     f64::from_bits((1023 - 538) << 52),
 ];
+/// Words that a thread asks for at once.
+const IN_FLIGHT: usize = 8;
 /// No check waits for long.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 pub(super) fn listed() -> Vec<Listed> {
     let all = [
         OfSize::elements(gemv_send::entry().name(), product),
-        OfSize::elements(take_normalized::entry().name(), normalized),
-        OfSize::elements(take_look::entry().name(), look),
         root::<f32>(),
         root::<f64>(),
     ];
     let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
     let mut all: Vec<Listed> = all.into_iter().map(listed).collect();
+    let takes = [
+        OfSize::elements(take_normalized::entry().name(), normalized),
+        OfSize::elements(take_look::entry().name(), look),
+    ];
+    all.extend(takes.map(taking));
     all.extend([sums::<f32>(), sums::<f64>()]);
     all
+}
+
+/// At sizes, too, that end behind each of the words that a thread asks for at once.
+fn taking(it: &'static OfSize) -> Listed {
+    let ends = [(96, 64), (128, 40), (257, 28)];
+    let ends = ends.map(|(each, most)| Checked::of_size(it).each(each).most(most));
+    Listed::checked(it, [Checked::of_size(it)].into_iter().chain(ends))
 }
 
 fn sums<T: Real>() -> Listed {
@@ -58,7 +70,7 @@ fn sums<T: Real>() -> Listed {
     )
 }
 
-/// Words of a device, and their address, as a kernel is given those that it sends to.
+/// Words of two devices, one behind the other, and their addresses, as a kernel is given those that it sends to.
 struct Sent {
     words: Output<u64>,
     targets: DeviceBuffer<u64>,
@@ -66,14 +78,18 @@ struct Sent {
 
 impl Sent {
     fn new(device: &Device, len: usize) -> Result<Sent, DriverError> {
-        let mut words = Output::<u64>::new(device, len)?;
+        let mut words = Output::<u64>::new(device, 2 * len)?;
         let address = words.view().as_ptr().expose_provenance() as u64;
-        let targets = device.buffer_from(&[address])?;
+        let second = address + (len * size_of::<u64>()) as u64;
+        let targets = device.buffer_from(&[address, second])?;
         Ok(Sent { words, targets })
     }
 
     fn numbers(&self) -> Result<Vec<f64>, PointError> {
-        Ok(self.words.contents()?.into_iter().map(from_word).collect())
+        let words = self.words.contents()?;
+        let (first, second) = words.split_at(words.len() / 2);
+        check_same(second, first)?;
+        Ok(first.iter().copied().map(from_word).collect())
     }
 }
 
@@ -104,9 +120,10 @@ impl Come {
 fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     // Few long rows, and many short ones.
-    let (rows, columns) = match n > MAX_ROWS {
-        true => (3, n),
-        false => (n.max(1), COLUMNS),
+    let (rows, columns) = match n {
+        33 => (2, UNEVEN),
+        ..=MAX_ROWS => (n.max(1), COLUMNS),
+        _ => (3, n),
     };
     let config = LaunchConfig::blocks(rows as u64, SEND_BLOCK);
     let arrays = at
@@ -235,10 +252,8 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
 }
 
 fn blocks(n: usize) -> LaunchConfig {
-    LaunchConfig::blocks(
-        n.div_ceil(TAKE_BLOCK as usize).clamp(1, 4) as u64,
-        TAKE_BLOCK,
-    )
+    let at_once = IN_FLIGHT * TAKE_BLOCK as usize;
+    LaunchConfig::blocks(n.div_ceil(at_once).max(1) as u64, TAKE_BLOCK)
 }
 
 fn squares<T: Real>(numbers: impl OfPoint) -> &'static OfSize {

@@ -55,6 +55,9 @@ pub(super) fn exact_bits<T: Real>() -> u32 {
 /// The most rows in a check: each takes a block, whatever its length.
 const MAX: usize = 1000;
 
+/// Columns of which a block's threads take one vector each, and some of them a second.
+pub(super) const UNEVEN: usize = 1284;
+
 /// The axis of checks that says which of the sizes is `n`.
 const LONG: &str = "long";
 
@@ -63,7 +66,7 @@ pub(super) fn checked() -> Vec<Checked> {
         of_type::<f32>(Precision::F32),
         of_type::<f64>(Precision::F64),
     ];
-    all.into_iter().map(|it| it.at(LONG, [0, 1])).collect()
+    all.into_iter().map(|it| it.at(LONG, [0, 1, 2])).collect()
 }
 
 /// Of few rows of `n` elements, and of many rows of few elements.
@@ -72,7 +75,9 @@ fn of_type<T: Real>(precision: Precision) -> Checked {
         let n = at.size("n");
         let (rows, columns) = match at.whole(LONG) {
             0 => (3, n),
-            _ => (n.clamp(1, MAX), 5),
+            1 => (n.clamp(1, MAX), 5),
+            // More than one turn of the loop over what is left, and fewer than one of that over several vectors.
+            _ => (1, UNEVEN),
         };
         case::<T>(at, rows, columns, precision)
     });

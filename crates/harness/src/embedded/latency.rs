@@ -99,7 +99,7 @@ pub(super) fn chased<'d, S: Signature>(
 
 /// The arrays of a chase.
 pub(super) struct Chased {
-    next: Vec<u32>,
+    pub(super) next: Vec<u32>,
     pub(super) there: DeviceBuffer<u32>,
     /// Cycles, nanoseconds, and where a launch goes on; then what else a kernel has.
     pub(super) out: DeviceBuffer<u64>,
@@ -116,8 +116,8 @@ impl Chased {
         let next = cycle(places, stride);
         Ok(Chased {
             there: device.buffer_from(&next)?,
+            out: device.buffer_from(&[0, 0, next[0].into()])?,
             next,
-            out: device.buffer_zeroed(3)?,
             launches: 0,
         })
     }
@@ -125,11 +125,12 @@ impl Chased {
     /// Fails unless all launches of so many loads together have ended where they should: each goes on where the one before has
     /// ended.
     pub(super) fn check(&self, loads: usize) -> Result<(), PointError> {
-        let end = (0..self.launches * loads).fold(0, |at, _| self.next[at as usize]);
+        let loads = 0..self.launches * loads;
+        let end = loads.fold(self.next[0], |at, _| self.next[at as usize]);
         let out = self.out.to_vec()?;
         check_passed(&out[..2])?;
         if self.launches > 0 && out[0] == 0 {
-            return Err("the loads took no cycle".into());
+            return Err("a launch took no cycle".into());
         }
         check_same(&out[2..3], &[u64::from(end)])
     }

@@ -8,7 +8,7 @@ use super::checked::{Checked, OfSize};
 use super::registry::Listed;
 use super::values::{Expected, Given, Output, epsilon, random, whole};
 use crate::driver::LaunchConfig;
-use crate::vector::{Normalize, Real};
+use crate::vector::Real;
 use crate::workload::Point;
 
 /// The axis of checks that says which of [`Numbers::ALL`] a vector has.
@@ -164,12 +164,14 @@ fn normalized<T: Real>(numbers: impl OfPoint) -> &'static OfSize {
         let config = LaunchConfig::blocks(blocks, normalize::BLOCK);
         let arrays = at
             .launch(T::normalize(), config)
+            .cooperative()
             .arrays(move |device| {
                 let given = Given::<T>::new(device, numbers.of(n), n, n)?;
                 let length = Output::<T>::new(device, 1)?;
-                Ok((given, length, Normalize::<T>::new(device, n)?))
+                let partials = device.buffer_zeroed::<T::Sums>(blocks as usize)?;
+                Ok((given, length, partials, device.buffer_zeroed(1)?))
             })
-            .check(|(it, length, _)| {
+            .check(|(it, length, ..)| {
                 let (x, _) = it.here();
                 let expected = norm_of(x);
                 length.check([expected].into_iter())?;
@@ -178,10 +180,12 @@ fn normalized<T: Real>(numbers: impl OfPoint) -> &'static OfSize {
                     tolerance: 4.0 * epsilon::<T>() * (x / expected.value).abs(),
                 }))
             });
-        // SAFETY: all launches are in one stream.
+        // SAFETY: x and y have n elements and are aligned; one partial per block, and arrivals that begin with 0.
         Ok(unsafe {
-            arrays.enqueue(|(it, length, normalize), _, stream| {
-                normalize.launch(stream, it.x.slice(..), it.out.view(), length.view())
+            arrays.arguments_unchecked(move |(it, length, partials, arrivals)| {
+                let (partials, arrivals) = (partials.slice_mut(..), arrivals.slice_mut(..));
+                let (x, y, length) = (it.x.slice(..), it.out.view(), length.view());
+                (x, y, n, length, partials, arrivals)
             })
         })
     })
@@ -196,8 +200,10 @@ fn dot<T: Real>() -> &'static OfSize {
                 // Products add up exactly, and to far less than the greatest of them: what is lost of any shows.
                 let mut numbers = whole::<T>(2 * n, 19);
                 for i in n / 2..n {
-                    numbers[i] = numbers[n - 1 - i];
-                    numbers[n + i] = T::from_f64(3.0 - numbers[2 * n - 1 - i].into());
+                    let mirrored = n - 1 - i;
+                    let y: f64 = numbers[n + mirrored].into();
+                    numbers[i] = numbers[mirrored];
+                    numbers[n + i] = T::from_f64(if i == mirrored { 3.0 } else { 3.0 - y });
                 }
                 let given = Given::<T>::new(device, numbers, n, 1)?;
                 let partials = device.buffer_zeroed(blocks as usize)?;

@@ -184,28 +184,27 @@ fn ceilings() -> Vec<Listed> {
     const MAX_BLOCKS: usize = 9;
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
-        .at("passes", [3])
+        .at("passes", [0, 3])
         .at("steps", [2])
         .at("shift", [0, 1]);
     // With a power of two threads each reads again what it has written itself, and needs no barrier.
-    let shared = |block| Checked::one_shape(&Shared, block).at("passes", [3]);
+    let shared = |block| Checked::one_shape(&Shared, block).at("passes", [0, 3]);
     let chase = |it: &'static Chase| {
         let points = one_shape(it).sized_by("places");
-        // Fewer than the loop takes at once, and some beside whole turns of it.
-        Listed::checked(it, [points.at("stride", [1]).at("loads", [5, 1003])])
+        // None, fewer than the loop takes at once, as many, and some beside whole turns of it.
+        Listed::checked(it, [points.at("stride", [1]).at("loads", [0, 5, 8, 1003])])
     };
     let busy = one_shape(&ChaseWhileRead)
         .sized_by("places")
         .at("stride", [1])
         .at("loads", [503])
         .at("readers", [0, 3])
-        .at("steps", [2])
-        .at("passes", [2]);
-    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [2, 3]);
+        .at("steps", [9])
+        .at("passes", [0, 2]);
+    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [0, 3]);
     let additions = |it: &'static Additions| {
         let points = one_shape(it).at("stride", [TOGETHER, APART]);
-        // Fewer than the loop takes at once, and some beside whole turns of it.
-        Listed::checked(it, [points.at("steps", [3, 19])])
+        Listed::checked(it, [points.at("steps", [0, 3, 8, 19])])
     };
     let exchange = |it: &'static Exchange| {
         let points = one_shape(it).at("steps", [384]);
@@ -241,7 +240,7 @@ fn ceilings() -> Vec<Listed> {
         Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MAX)]),
         Listed::checked(
             &BlockBarrier,
-            [one_shape(&BlockBarrier).sized_by("barriers").most(MAX)],
+            [one_shape(&BlockBarrier).sized_by("barriers").each(4).most(MAX)],
         ),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
         peer::listed(),
