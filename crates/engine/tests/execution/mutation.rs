@@ -356,7 +356,7 @@ fn a_mask_of_bits_that_are_zero_has_no_other() {
         "shl.b32 %r2, %r1, 4; and.b32 %r3, %r2, -16;",
         "mul.lo.u32 %r2, %r1, 24; and.b32 %r3, %r2, 248;",
         "shl.b32 %r2, %r1, 4; add.u32 %r2, %r2, 32; or.b32 %r2, %r2, 64; and.b32 %r3, %r2, -16;",
-        "mul.lo.u32 %r2, %r1, 24; shr.u32 %r2, %r2, 2; and.b32 %r3, %r2, 6;",
+        "mul.lo.u32 %r4, %r1, 24; shr.u32 %r2, %r4, 2; and.b32 %r3, %r2, 6;",
         "mov.b32 %r2, 0; L: add.u32 %r2, %r2, 2; setp.lt.u32 %p1, %r2, 9; @%p1 bra L; and.b32 %r3, %r2, 6;",
     ] {
         let body = format!("{zero} {uses}");

@@ -59,8 +59,8 @@ fn sums<T: Real>() -> Listed {
     let each = T::WIDTH as u64 / 2 + 1;
     let usual = squares::<T>(|_| Numbers::Usual);
     let unusual = squares::<T>(|at| Numbers::ALL[at.size(NUMBERS)]);
-    // Large ones and small ones.
-    let unusual = Checked::of_size(unusual).at(NUMBERS, [1, 2]);
+    let others = [Numbers::Large, Numbers::Small, Numbers::NotANumber];
+    let unusual = Checked::of_size(unusual).at(NUMBERS, others.map(|it| it as u64));
     Listed::checked(
         usual,
         [
@@ -129,7 +129,11 @@ fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let arrays = at
         .launch(gemv_send::entry(), config)
         .arrays(move |device| {
-            let numbers = whole::<f64>((rows + 1) * columns, exact_bits::<f64>());
+            let mut numbers = whole::<f64>((rows + 1) * columns, exact_bits::<f64>());
+            if rows == 8 {
+                // Of the first row.
+                numbers[columns] = f64::NAN;
+            }
             let given = Given::new(device, numbers, columns, 0)?;
             Ok((given, Sent::new(device, rows + 1)?))
         })
@@ -170,7 +174,8 @@ struct Normalized {
 
 impl Normalized {
     fn new(device: &Device, n: usize) -> Result<Normalized, DriverError> {
-        let numbers = random::<f64>(n);
+        // By turns of all kinds but infinity and NaN.
+        let numbers = Numbers::ALL[n % 6].of::<f64>(n);
         Ok(Normalized {
             come: Come::new(device, &numbers)?,
             out: Output::new(device, n)?,
@@ -307,7 +312,10 @@ fn root<T: Real>() -> &'static OfSize {
             .arrays(move |device| {
                 // Of each device one of the sums.
                 let squares = random::<f64>(n.max(1)).into_iter().cycle();
-                let squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
+                let mut squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
+                if n == 257 {
+                    squares[0] = f64::NAN;
+                }
                 let mut sums = vec![0.0; DEVICES * T::SUMS];
                 for (number, square) in squares.iter().enumerate() {
                     sums[number * T::SUMS + own] = *square;

@@ -37,11 +37,11 @@ fn of_type<T: Real>() -> Vec<Listed> {
         normalized::<T>(|_| Numbers::Usual),
         normalized::<T>(of_point),
     ];
-    let dots = dot::<T>();
+    let [dots, no_numbers] = [false, true].map(dot::<T>);
     vec![
         Listed::checked(norms, [usual(norms), unusual(roots)]),
         Listed::checked(normalizes, [usual(normalizes), unusual(others)]),
-        Listed::checked(dots, [usual(dots)]),
+        Listed::checked(dots, [usual(dots), usual(no_numbers).most(MOST_UNUSUAL)]),
     ]
 }
 
@@ -105,9 +105,10 @@ impl Numbers {
 }
 
 /// Blocks of a launch over `n` elements. Few elements are given to more blocks than they need, so that the ways of adding up
-/// several blocks' sums, and of more than a warp takes, are gone.
+/// several blocks' sums, of more than a warp takes at once, and of more than it takes at all, are gone.
 pub(super) fn blocks<T: Real>(at: &Point<'_>) -> u64 {
     match at.whole("n") {
+        66 | 99 => 200,
         200..900 => 3,
         900..=4000 => 260,
         n => reduction_blocks::<T>(n, at.device().properties().multiprocessors),
@@ -191,8 +192,9 @@ fn normalized<T: Real>(numbers: impl OfPoint) -> &'static OfSize {
     })
 }
 
-fn dot<T: Real>() -> &'static OfSize {
-    OfSize::elements(T::dot().name(), |at| {
+/// With NaN among the numbers, or without.
+fn dot<T: Real>(has_nan: bool) -> &'static OfSize {
+    OfSize::elements(T::dot().name(), move |at| {
         let (n, blocks) = (at.size("n"), blocks::<T>(at));
         let arrays = at
             .launch(T::dot(), LaunchConfig::blocks(blocks, BLOCK))
@@ -204,6 +206,9 @@ fn dot<T: Real>() -> &'static OfSize {
                     let y: f64 = numbers[n + mirrored].into();
                     numbers[i] = numbers[mirrored];
                     numbers[n + i] = T::from_f64(if i == mirrored { 3.0 } else { 3.0 - y });
+                }
+                if has_nan && n > 0 {
+                    numbers[n / 2] = T::from_f64(f64::NAN);
                 }
                 let given = Given::<T>::new(device, numbers, n, 1)?;
                 let partials = device.buffer_zeroed(blocks as usize)?;

@@ -240,7 +240,10 @@ fn ceilings() -> Vec<Listed> {
         Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MAX)]),
         Listed::checked(
             &BlockBarrier,
-            [one_shape(&BlockBarrier).sized_by("barriers").each(4).most(MAX)],
+            [one_shape(&BlockBarrier)
+                .sized_by("barriers")
+                .each(4)
+                .most(MAX)],
         ),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
         peer::listed(),
