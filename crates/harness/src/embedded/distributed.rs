@@ -56,7 +56,7 @@ fn taking(it: &'static OfSize) -> Listed {
 }
 
 fn sums<T: Real>() -> Listed {
-    let each = T::WIDTH as u64 / 2 + 1;
+    let each = T::WIDTH as u64 + 1;
     let usual = squares::<T>(|_| Numbers::Usual);
     let unusual = squares::<T>(|at| Numbers::ALL[at.size(NUMBERS)]);
     let others = [Numbers::Large, Numbers::Small, Numbers::NotANumber];

@@ -222,10 +222,11 @@ fn of_vectors<T: Real>(
     Listed::checked(workload, [Checked::new(workload, &[BLOCK])])
 }
 
-/// `n` numbers up to [`SPREAD`] in magnitude, and every third of them [`SPECIAL`].
+/// `n` numbers by turns up to [`SPREAD`] in magnitude, up to 1, and [`SPECIAL`].
 fn numbers<T: Real>(n: usize) -> Vec<T> {
     let numbers = (0..).zip(random::<T>(n));
     let number = |(i, x): (usize, T)| match i % 3 {
+        1 => x.into(),
         2 => SPECIAL[i / 3 % SPECIAL.len()],
         _ => SPREAD * x.into(),
     };

@@ -23,9 +23,11 @@ pub(super) fn listed() -> Vec<Listed> {
 }
 
 fn of_type<T: Real>() -> Vec<Listed> {
-    // So many elements that threads come to the loop over several vectors.
-    let each = T::WIDTH as u64 / 2 + 1;
-    let usual = |it: &'static OfSize| Checked::of_size(it).all_seeded().each(each);
+    // So many elements that more blocks have some than a warp takes the sums of at once.
+    let many = 2 * T::WIDTH as u64 + 1;
+    let usual = |it: &'static OfSize| Checked::of_size(it).all_seeded().each(many);
+    // So many that threads come to the loop over several vectors.
+    let each = T::WIDTH as u64 + 1;
     let unusual = |it: &'static OfSize| {
         let others = 1..Numbers::ALL.len() as u64;
         let checked = Checked::of_size(it).at(NUMBERS, others);
@@ -104,13 +106,13 @@ impl Numbers {
     }
 }
 
-/// Blocks of a launch over `n` elements. Few elements are given to more blocks than they need, so that the ways of adding up
-/// several blocks' sums, of more than a warp takes at once, and of more than it takes at all, are gone.
+/// Blocks of a launch over `n` elements: by turns so many that a warp adds up their sums at once, one after the other, and that it
+/// does not; and as many as users launch.
 pub(super) fn blocks<T: Real>(at: &Point<'_>) -> u64 {
     match at.whole("n") {
-        66 | 99 => 200,
-        200..900 => 3,
-        900..=4000 => 260,
+        100..1000 => 3,
+        1000..4000 => 260,
+        20_000..100_000 => 200,
         n => reduction_blocks::<T>(n, at.device().properties().multiprocessors),
     }
 }

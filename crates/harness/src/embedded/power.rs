@@ -17,7 +17,8 @@ pub(super) fn listed() -> Vec<Listed> {
     let alone = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
     let inspected = OfSize::elements(inspect::entry().name(), look);
     // Sizes, too, that end behind others of the elements that a thread asks for at once.
-    let ends = [40, 50].map(|each| Checked::of_size(inspected).each(each).most(33));
+    let ends = [(40, 33), (50, 33), (257, 8)];
+    let ends = ends.map(|(each, most)| Checked::of_size(inspected).each(each).most(most));
     vec![
         alone(OfSize::elements(with_spectrum::entry().name(), spectrum)),
         Listed::checked(
