@@ -172,3 +172,51 @@ fn what_cannot_be_asked_is_refused_with_the_reason() {
         assert!(errors.contains(reason), "{line}: {errors}");
     }
 }
+
+#[test]
+fn survivors_are_accepted_with_a_reason_until_a_test_kills_them() {
+    let folder = folder();
+    let kernel = &blocks("any-cuda-program.md", "cuda")[0];
+    fs::write(folder.path().join("saxpy.cu"), kernel).expect("writable");
+    let accept = |text: &str| {
+        fs::write(folder.path().join("accepted.toml"), text).expect("writable");
+        let line = command("mutation-testing.md", "ridgepoint mutate --accept");
+        let (output, errors) = run(folder.path(), &line);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &errors;
+        (output.status.code(), said)
+    };
+    let of_comparison = &blocks("mutation-testing.md", "toml")[0];
+    let (status, said) = accept(of_comparison);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("2 mutants survived: 66.6 % were"), "{said}");
+    assert!(said.contains("Accepted: 1 survivor that no"), "{said}");
+
+    let of_guards = "
+        [[accepted]]
+        reason = 'all threads have an element'
+        file = 'saxpy.cu'
+        lines = [3]
+        changes = ['guard']
+    ";
+    let (status, said) = accept(&format!("{of_comparison}{of_guards}"));
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("Mutation score 100.0 % (4 of 4)"), "{said}");
+
+    // A killed mutant is no survivor, and the kernel has no line 2.
+    let stale = "
+        [[accepted]]
+        reason = 'of another time'
+        file = 'saxpy.cu'
+        lines = [2, 3]
+        changes = ['index']
+    ";
+    let (status, said) = accept(&format!("{of_comparison}{of_guards}{stale}"));
+    assert_eq!(status, Some(1), "{said}");
+    let told = "no mutant of these lines of --accept survives any more: remove them\n  saxpy.cu:2, 3: of another time";
+    assert!(said.contains(told), "{said}");
+
+    let (status, said) = accept("[[accepted]]\nlines = [3]");
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.contains("accepted.toml: "), "{said}");
+    assert!(said.contains("missing field `reason`"), "{said}");
+}

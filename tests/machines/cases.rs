@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use gpu_test::{Failed, Trial, emulator, on_gpu, slow};
 use ridgepoint::check::{Case, SIZES, cases};
-use ridgepoint::driver::{Device, Emulation};
+use ridgepoint::driver::{Device, Emulation, Schedule};
 use ridgepoint::kernels;
 use ridgepoint::kernels::embedded_ptx;
 
 /// Around a vector, and around the tiles of kernels that take several vectors a thread.
 const MORE_SIZES: [usize; 7] = [2, 3, 5, 4096, 8192, 8195, 100_003];
 
-/// The sizes at which every access is checked: an empty launch, a part of a warp, one beside a warp, a block, several blocks.
-const CHECKED_SIZES: [usize; 6] = [0, 1, 33, 257, 1000, 8195];
+/// The sizes at which every access is checked: an empty launch, one turn of an unrolled loop, one beside a warp, a block,
+/// several blocks.
+const CHECKED_SIZES: [usize; 7] = [0, 1, 8, 33, 257, 1000, 8195];
+
+/// An order in which blocks wait for each other, where they do.
+const SEED: u64 = 1;
 
 /// The cases of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -30,8 +34,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                     is_checked: true,
                     ..Emulation::default()
                 };
-                let device = Device::emulator_with(emulation, embedded_ptx())?;
-                at_sizes(&checked, &device, CHECKED_SIZES)
+                let device = Device::emulator_with(emulation.clone(), embedded_ptx())?;
+                at_sizes(&checked, &device, CHECKED_SIZES)?;
+                // In order no block waits for one that began before it.
+                let device = device.with_emulation(Emulation {
+                    schedule: Schedule::Seeded(SEED),
+                    ..emulation
+                });
+                at_sizes(&checked, &device.expect("it is the emulator"), [257])
             },
         ));
         let everywhere = case.clone();

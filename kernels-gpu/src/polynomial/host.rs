@@ -175,7 +175,8 @@ pub fn reference<T: Element>(x: f64, k: u32) -> Reference {
 }
 
 /// The error is that of the power sum, step by step, as if each rounding went the worst way; Horner's
-/// is no more. A sum whose term is less than its last digit changes by that term at most.
+/// is no more. A sum whose term is less than its last digit changes by that term at most. Of 1 and -1 all steps are whole numbers,
+/// which are exact as far as the type has all of them.
 fn evaluate(x: f64, k: u32, roundoff: f64, least_normal: f64) -> Reference {
     let rounding = |number: f64| roundoff * number.max(least_normal);
     let mut found = Reference {
@@ -192,6 +193,9 @@ fn evaluate(x: f64, k: u32, roundoff: f64, least_normal: f64) -> Reference {
         power *= x.abs();
         power_error *= x.abs();
         power_error += rounding(power + power_error);
+    }
+    if x.abs() == 1.0 && f64::from(k) * roundoff < 1.0 {
+        found.error = 0.0;
     }
     found
 }

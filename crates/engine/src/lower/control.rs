@@ -128,13 +128,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// Nanoseconds stand for cycles.
+    /// Nanoseconds stand for cycles. As a multiprocessor's, the clock has begun long before the launch.
     fn time(&mut self, special: SpecialRegister) -> Lowered<(u32, Kind)> {
         let whole = self.scratch(Kind::Double);
         let run = match special {
             SpecialRegister::Clock | SpecialRegister::Clock64 | SpecialRegister::ClockHi => {
                 handler!([d: Kind::Double], |c, op| {
-                    let now = c.at.launch.started.elapsed().as_nanos() as u64;
+                    const BEGAN: u64 = (1 << 44) + (1 << 30);
+                    let now = BEGAN + c.at.launch.started.elapsed().as_nanos() as u64;
                     c.set_running(op.d, &[now; LANES]);
                 })
             }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use ptx::{Class, Operand, Operation, Space, Type};
 
+use super::floats::Floats;
 use super::site::Site;
 
 macro_rules! operators {
@@ -78,7 +79,11 @@ const NEIGHBOURS: [(&str, &str); 8] = [
 ];
 
 /// The texts that may stand in place of the instruction's. `is_backward` is of a branch: without a condition it may never end.
-pub(super) fn changes(site: &Site<'_>, is_backward: bool) -> Vec<(Operator, String)> {
+pub(super) fn changes(
+    site: &Site<'_>,
+    is_backward: bool,
+    floats: &Floats,
+) -> Vec<(Operator, String)> {
     let mut changes = Vec::new();
     let mut add = |operator, texts: Vec<String>| {
         changes.extend(texts.into_iter().map(|text| (operator, text)));
@@ -89,7 +94,7 @@ pub(super) fn changes(site: &Site<'_>, is_backward: bool) -> Vec<(Operator, Stri
     add(Operator::Comparison, other_comparison(site));
     add(Operator::Index, next_element(site));
     add(Operator::Shuffle, next_lane(site));
-    add(Operator::Constant, other_constants(site));
+    add(Operator::Constant, other_constants(site, floats));
     add(Operator::Arithmetic, other_arithmetic(site));
     changes
 }
@@ -246,7 +251,7 @@ fn next_lane(site: &Site<'_>) -> Vec<String> {
         .collect()
 }
 
-fn other_constants(site: &Site<'_>) -> Vec<String> {
+fn other_constants(site: &Site<'_>, floats: &Floats) -> Vec<String> {
     use Operation as O;
     let facts = site.instruction.operation.facts();
     let computes = match &site.instruction.operation {
@@ -263,7 +268,9 @@ fn other_constants(site: &Site<'_>) -> Vec<String> {
     let selects = matches!(site.instruction.operation, O::Selp(_));
     site.immediates()
         .map(|(span, bits)| {
-            let other = constant(&site.text[span.clone()], bits, selects);
+            let one = floats.one(&site.instruction.operation);
+            let other = || constant(&site.text[span.clone()], bits, selects);
+            let other = one.map_or_else(other, str::to_owned);
             site.with(span, &other)
         })
         .collect()

@@ -6,8 +6,10 @@ use ptx::{Body, Function, FunctionSpans, Instruction, Operation, ParseError, Reg
 
 use super::change::Change;
 use super::changes::{Operator, changes};
+use super::floats::Floats;
 use super::site::Site;
 use super::superfluous::Flow;
+use super::zero_bits::ZeroBits;
 use crate::digest;
 use crate::guards::Guards;
 use crate::lower::flow::{self, End, Piece};
@@ -20,8 +22,8 @@ pub struct Mutants {
     pub all: Vec<Mutant>,
     /// Synchronization that no launch needs. It is not among [`Mutants::all`].
     pub superfluous: Vec<Superfluous>,
-    /// Changes that no launch without a panic can show, and so are not listed: of values that nothing uses, or checks that panic
-    /// alone.
+    /// Changes that no launch without a panic can show, and so are not listed: of values that nothing uses, of checks that panic
+    /// alone, or of bits that are 0 on both sides.
     pub equivalent: usize,
 }
 
@@ -117,6 +119,7 @@ impl Reader<'_> {
         let pieces = flow::pieces(self.body);
         let unseen = Unseen::of(self.body, &pieces);
         let flow = Flow::of(self.function, self.body);
+        let floats = Floats::of(self.body);
         let mut known: HashMap<(Option<u32>, Operator, String, String), usize> = HashMap::new();
         for (at, instruction) in self.body.instructions.iter().enumerate() {
             let mentions = self.spans.mentions(instruction);
@@ -130,7 +133,7 @@ impl Reader<'_> {
                 });
                 continue;
             }
-            for (operator, after) in changes(&site, self.is_backward(at)) {
+            for (operator, after) in changes(&site, self.is_backward(at), &floats) {
                 if unseen.hides(at, instruction, operator) {
                     mutants.equivalent += 1;
                     continue;
@@ -237,6 +240,7 @@ struct Unseen {
     traps: BTreeSet<usize>,
     /// Registers that nothing uses but those guards.
     registers: BTreeSet<Reg>,
+    zero_bits: ZeroBits,
 }
 
 impl Unseen {
@@ -263,6 +267,7 @@ impl Unseen {
             guards,
             traps,
             registers,
+            zero_bits: ZeroBits::of(body),
         }
     }
 
@@ -272,7 +277,9 @@ impl Unseen {
             && instruction.operation.facts().is_pure
             && definitions.iter().all(|it| self.registers.contains(it));
         let is_guard = operator == Operator::Guard && self.guards.contains(&at);
-        is_unused || is_guard || self.traps.contains(&at)
+        let is_masked =
+            operator == Operator::Constant && self.zero_bits.hide_next_constant(instruction);
+        is_unused || is_guard || is_masked || self.traps.contains(&at)
     }
 }
 

@@ -6,9 +6,11 @@
 
 mod change;
 mod changes;
+mod floats;
 mod listing;
 mod site;
 mod superfluous;
+mod zero_bits;
 
 pub(crate) use change::changed;
 pub use change::{Change, FILE, has_been_made};

@@ -340,3 +340,78 @@ fn copies_of_a_line_are_one_mutant_and_lines_are_those_of_findings() {
     );
     assert_eq!(of(Operator::Index).expect("an index").copies, 2);
 }
+
+/// The texts that a body's constants may be changed to.
+fn constants(body: &str) -> Vec<String> {
+    let of_constants = |it: &engine::mutation::Mutant| it.operator == Operator::Constant;
+    let all = mutants(body).all.into_iter().filter(of_constants);
+    all.map(|it| it.after).collect()
+}
+
+#[test]
+fn a_mask_of_bits_that_are_zero_has_no_other() {
+    let uses = "st.shared.u32 [tile], %r3;";
+    for zero in [
+        "and.b32 %r2, %r4, -16; and.b32 %r3, %r2, -16;",
+        "shl.b32 %r2, %r1, 4; and.b32 %r3, %r2, -16;",
+        "mul.lo.u32 %r2, %r1, 24; and.b32 %r3, %r2, 248;",
+        "shl.b32 %r2, %r1, 4; add.u32 %r2, %r2, 32; or.b32 %r2, %r2, 64; and.b32 %r3, %r2, -16;",
+        "mul.lo.u32 %r4, %r1, 24; shr.u32 %r2, %r4, 2; and.b32 %r3, %r2, 6;",
+        "mov.b32 %r2, 0; L: add.u32 %r2, %r2, 2; setp.lt.u32 %p1, %r2, 9; @%p1 bra L; and.b32 %r3, %r2, 6;",
+    ] {
+        let body = format!("{zero} {uses}");
+        let masks = constants(&body);
+        let is_mask = |it: &&String| it.starts_with("and.b32 %r3");
+        assert_eq!(masks.iter().find(is_mask), None, "{body}");
+        assert!(mutants(&body).equivalent > 0, "{body}");
+    }
+    for other in [
+        "and.b32 %r3, %r1, -16;",
+        // Another value comes there, too.
+        "shl.b32 %r2, %r1, 4; @%p1 mov.u32 %r2, %r1; and.b32 %r3, %r2, -16;",
+        "shl.b32 %r2, %r1, 3; add.u32 %r2, %r2, 1; and.b32 %r3, %r2, -16;",
+        "ld.shared.u32 %r2, [tile]; shr.s32 %r2, %r2, 28; and.b32 %r3, %r2, -16;",
+        "shl.b32 %r2, %r1, %r4; and.b32 %r3, %r2, -16;",
+        // The next mask has other bits that are not 0.
+        "shl.b32 %r2, %r1, 2; and.b32 %r3, %r2, 7;",
+    ] {
+        let body = format!("{other} {uses}");
+        let masks = constants(&body);
+        assert!(
+            masks.iter().any(|it| it.starts_with("and.b32 %r3")),
+            "{body}: {masks:?}"
+        );
+    }
+}
+
+#[test]
+fn a_zero_that_is_added_as_a_float_becomes_one() {
+    for (body, after) in [
+        (
+            "mov.b32 %r2, 0; add.rn.f32 %f1, %r2, %f2;",
+            "mov.b32 %r2, 0x3F800000;",
+        ),
+        (
+            "mov.b32 %r2, 0; mov.b32 %r3, %r2; fma.rn.f16x2 %r3, %r3, %r4, %r3;",
+            "mov.b32 %r2, 0x3C003C00;",
+        ),
+        (
+            "mov.b64 %rd2, 0; mul.rn.f64 %rd2, %rd2, %rd3;",
+            "mov.b64 %rd2, 0x3FF0000000000000;",
+        ),
+        ("mov.b32 %r2, 0; add.u32 %r3, %r2, %r4;", "mov.b32 %r2, 1;"),
+        (
+            "mov.u32 %r2, 0; add.rn.f32 %f1, %r2, %f2;",
+            "mov.u32 %r2, 1;",
+        ),
+        (
+            "mov.b32 %r2, 7; add.rn.f32 %f1, %r2, %f2;",
+            "mov.b32 %r2, 8;",
+        ),
+    ] {
+        let body = format!(
+            "{body} st.shared.f32 [tile], %f1; st.shared.u32 [tile], %r3; st.shared.u64 [tile], %rd2;"
+        );
+        assert_eq!(constants(&body)[0], after, "{body}");
+    }
+}

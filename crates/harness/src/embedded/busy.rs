@@ -6,7 +6,7 @@ use kernels_gpu::ceilings::cache::Words;
 use super::caches::{chunk_sums, step, words};
 use super::latency::{Chase, Chased};
 use super::pattern::{sum_of_words, warps};
-use super::values::{Output, check_same};
+use super::values::{Output, check_passed, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
@@ -44,7 +44,9 @@ impl Workload for ChaseWhileRead {
             .launch(chase_while_read::entry(), config)
             .arrays(move |device| {
                 let mut chased = Chased::new(device, places.max(1), stride)?;
-                chased.out = device.buffer_zeroed(HEAD + 2 * readers)?;
+                let mut out = vec![0; HEAD + 2 * readers];
+                out[2] = chased.next[0].into();
+                chased.out = device.buffer_from(&out)?;
                 let x: Vec<Words> = (0..(readers * chunk) as u32).map(words).collect();
                 let sums = Output::new(device, warps(config))?;
                 let x = device.buffer_from(&x)?;
@@ -53,6 +55,7 @@ impl Workload for ChaseWhileRead {
             .check(move |it| {
                 it.chased.check(loads)?;
                 let passes = it.chased.out.to_vec()?.split_off(HEAD);
+                check_passed(&passes)?;
                 let chunks = chunk_sums(readers, chunk);
                 let of_reader = |(first, of_it): (usize, &[u64])| {
                     let read = (0..of_it[0] as usize).map(|pass| chunks[(first + pass) % readers]);

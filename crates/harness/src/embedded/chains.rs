@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kernels_gpu::ceilings::chains::{FmaF32, LANES, Measured, Operation as Chained, Variant};
 
-use super::values::{Expected, Output, check_each};
+use super::values::{Expected, Output, check_each, check_passed};
 use crate::driver::{DeviceValue, LaunchConfig};
 use crate::model::{Operation, Precision};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
@@ -110,7 +110,7 @@ fn chained<'d, O: Measured<Value: DeviceValue>>(
             ))
         })
         .check(move |(_, sums, clocks)| {
-            clocks.values()?;
+            check_passed(clocks.values()?.as_flattened())?;
             let of_lane = |lane| {
                 let value = (variant.reference)(lane, lines);
                 let tolerance = O::TOLERANCE * value.abs();

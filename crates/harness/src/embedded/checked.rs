@@ -67,6 +67,14 @@ impl Checked {
         self
     }
 
+    /// In grids of this size alone.
+    pub(super) fn in_grid(self, grid: GridSize) -> Checked {
+        Checked {
+            grids: vec![grid],
+            ..self
+        }
+    }
+
     pub(super) fn each(self, each: u64) -> Checked {
         Checked { each, ..self }
     }

@@ -3,11 +3,13 @@
 use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take_look, take_normalized};
 use kernels_gpu::norm::BLOCK;
 use kernels_gpu::reduction::{from_word, to_word};
-use kernels_gpu::vector::{reduction_blocks, reference_norm};
+use kernels_gpu::vector::reference_norm;
 
 use super::checked::{Checked, OfSize};
+use super::gemv::{UNEVEN, exact_bits};
+use super::norm::{self, MOST_UNUSUAL, NUMBERS, Numbers, OfPoint};
 use super::registry::Listed;
-use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random};
+use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random, whole};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::vector::Real;
 use crate::workload::{Case, Point, PointError};
@@ -16,26 +18,59 @@ use crate::workload::{Case, Point, PointError};
 const MAX_ROWS: usize = 1000;
 /// Columns of a matrix of many rows.
 const COLUMNS: usize = 5;
-/// Devices whose sums a norm is made of.
-const DEVICES: usize = 7;
+/// Devices whose sums a norm is made of: more than a thread asks for at once, and some that are left.
+const DEVICES: usize = 19;
+/// The factors of the squares' roots in the three sums of `f64`: usual numbers, small ones and large ones.
+const FACTORS: [f64; 3] = [
+    1.0,
+    f64::from_bits((1023 + 537) << 52),
+    f64::from_bits((1023 - 538) << 52),
+];
+/// Words that a thread asks for at once.
+const IN_FLIGHT: usize = 8;
 /// No check waits for long.
 const NANOSECONDS: u64 = 1_000_000_000;
 
 pub(super) fn listed() -> Vec<Listed> {
     let all = [
         OfSize::elements(gemv_send::entry().name(), product),
-        OfSize::elements(take_normalized::entry().name(), normalized),
-        OfSize::elements(take_look::entry().name(), look),
-        squares::<f32>(),
-        squares::<f64>(),
         root::<f32>(),
         root::<f64>(),
     ];
     let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
-    all.into_iter().map(listed).collect()
+    let mut all: Vec<Listed> = all.into_iter().map(listed).collect();
+    let takes = [
+        OfSize::elements(take_normalized::entry().name(), normalized),
+        OfSize::elements(take_look::entry().name(), look),
+    ];
+    all.extend(takes.map(taking));
+    all.extend([sums::<f32>(), sums::<f64>()]);
+    all
 }
 
-/// Words of a device, and their address, as a kernel is given those that it sends to.
+/// At sizes, too, that end behind each of the words that a thread asks for at once.
+fn taking(it: &'static OfSize) -> Listed {
+    let ends = [(96, 64), (128, 40), (257, 28)];
+    let ends = ends.map(|(each, most)| Checked::of_size(it).each(each).most(most));
+    Listed::checked(it, [Checked::of_size(it)].into_iter().chain(ends))
+}
+
+fn sums<T: Real>() -> Listed {
+    let each = T::WIDTH as u64 + 1;
+    let usual = squares::<T>(|_| Numbers::Usual);
+    let unusual = squares::<T>(|at| Numbers::ALL[at.size(NUMBERS)]);
+    let others = [Numbers::Large, Numbers::Small, Numbers::NotANumber];
+    let unusual = Checked::of_size(unusual).at(NUMBERS, others.map(|it| it as u64));
+    Listed::checked(
+        usual,
+        [
+            Checked::of_size(usual).each(each),
+            unusual.each(each).most(MOST_UNUSUAL),
+        ],
+    )
+}
+
+/// Words of two devices, one behind the other, and their addresses, as a kernel is given those that it sends to.
 struct Sent {
     words: Output<u64>,
     targets: DeviceBuffer<u64>,
@@ -43,14 +78,18 @@ struct Sent {
 
 impl Sent {
     fn new(device: &Device, len: usize) -> Result<Sent, DriverError> {
-        let mut words = Output::<u64>::new(device, len)?;
+        let mut words = Output::<u64>::new(device, 2 * len)?;
         let address = words.view().as_ptr().expose_provenance() as u64;
-        let targets = device.buffer_from(&[address])?;
+        let second = address + (len * size_of::<u64>()) as u64;
+        let targets = device.buffer_from(&[address, second])?;
         Ok(Sent { words, targets })
     }
 
     fn numbers(&self) -> Result<Vec<f64>, PointError> {
-        Ok(self.words.contents()?.into_iter().map(from_word).collect())
+        let words = self.words.contents()?;
+        let (first, second) = words.split_at(words.len() / 2);
+        check_same(second, first)?;
+        Ok(first.iter().copied().map(from_word).collect())
     }
 }
 
@@ -81,15 +120,20 @@ impl Come {
 fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     // Few long rows, and many short ones.
-    let (rows, columns) = match n > MAX_ROWS {
-        true => (3, n),
-        false => (n.max(1), COLUMNS),
+    let (rows, columns) = match n {
+        33 => (2, UNEVEN),
+        ..=MAX_ROWS => (n.max(1), COLUMNS),
+        _ => (3, n),
     };
     let config = LaunchConfig::blocks(rows as u64, SEND_BLOCK);
     let arrays = at
         .launch(gemv_send::entry(), config)
         .arrays(move |device| {
-            let numbers = random::<f64>((rows + 1) * columns);
+            let mut numbers = whole::<f64>((rows + 1) * columns, exact_bits::<f64>());
+            if rows == 8 {
+                // Of the first row.
+                numbers[columns] = f64::NAN;
+            }
             let given = Given::new(device, numbers, columns, 0)?;
             Ok((given, Sent::new(device, rows + 1)?))
         })
@@ -100,11 +144,7 @@ fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
                 numbers[1..].iter().copied(),
                 (0..rows).map(|row| {
                     let row = &a[row * columns..][..columns];
-                    let terms = || row.iter().zip(x).map(|(a, x)| a * x);
-                    Expected {
-                        value: terms().sum(),
-                        tolerance: 16.0 * f64::EPSILON * terms().map(f64::abs).sum::<f64>(),
-                    }
+                    Expected::exactly(row.iter().zip(x).map(|(a, x)| a * x).sum())
                 }),
             )
         });
@@ -134,7 +174,8 @@ struct Normalized {
 
 impl Normalized {
     fn new(device: &Device, n: usize) -> Result<Normalized, DriverError> {
-        let numbers = random::<f64>(n);
+        // By turns of all kinds but infinity and NaN.
+        let numbers = Numbers::ALL[n % 6].of::<f64>(n);
         Ok(Normalized {
             come: Come::new(device, &numbers)?,
             out: Output::new(device, n)?,
@@ -216,40 +257,41 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
 }
 
 fn blocks(n: usize) -> LaunchConfig {
-    LaunchConfig::blocks(
-        n.div_ceil(TAKE_BLOCK as usize).clamp(1, 4) as u64,
-        TAKE_BLOCK,
-    )
+    let at_once = IN_FLIGHT * TAKE_BLOCK as usize;
+    LaunchConfig::blocks(n.div_ceil(at_once).max(1) as u64, TAKE_BLOCK)
 }
 
-fn squares<T: Real>() -> &'static OfSize {
-    OfSize::elements(T::squares_send().name(), |at| {
-        let n = at.size("n");
-        let multiprocessors = at.device().properties().multiprocessors;
-        let blocks = reduction_blocks::<T>(n as u64, multiprocessors);
+fn squares<T: Real>(numbers: impl OfPoint) -> &'static OfSize {
+    OfSize::elements(T::squares_send().name(), move |at| {
+        let (n, numbers) = (at.size("n"), numbers(at));
+        let blocks = norm::blocks::<T>(at);
         let arrays = at
             .launch(T::squares_send(), LaunchConfig::blocks(blocks, BLOCK))
             .arrays(move |device| {
-                let given = Given::<T>::new(device, random(n), n, 0)?;
+                let given = Given::<T>::new(device, numbers.of(n), n, 0)?;
                 let sent = Sent::new(device, 2 * T::SUMS)?;
                 let partials = device.buffer_zeroed(blocks as usize)?;
                 Ok((given, sent, partials, device.buffer_zeroed(1)?))
             })
-            .check(|(it, sent, ..)| {
+            .check(move |(it, sent, ..)| {
                 let (x, _) = it.here();
-                let value = reference_norm(x.iter().map(|&x| x.into())).powi(2);
-                let tolerance = 4.0 * epsilon::<T>() * value;
-                // The first device's words are not this one's. Ordinary squares are in the first sum.
+                let own = match numbers {
+                    Numbers::Small if T::SUMS > 1 => 1,
+                    Numbers::Large if T::SUMS > 1 => 2,
+                    _ => 0,
+                };
+                // The first device's words are not this one's.
                 let sums = sent.numbers()?[T::SUMS..].to_vec();
-                let rest = sums[1..].iter().map(|_| Expected {
-                    value: 0.0,
-                    tolerance: 0.0,
+                let expected = (0..T::SUMS).map(|sum| {
+                    let scaled = x.iter().map(|&x| FACTORS[sum] * x.into());
+                    let value = reference_norm(scaled).powi(2);
+                    let tolerance = 4.0 * epsilon::<T>() * value;
+                    match sum == own {
+                        true => Expected { value, tolerance },
+                        false => Expected::exactly(0.0),
+                    }
                 });
-                let expected: Vec<Expected> = [Expected { value, tolerance }]
-                    .into_iter()
-                    .chain(rest)
-                    .collect();
-                check_each(sums.into_iter(), expected.into_iter())
+                check_each(sums.into_iter(), expected)
             });
         // SAFETY: one partial per block, a ticket that begins at 0, and words for two devices.
         Ok(unsafe {
@@ -264,15 +306,19 @@ fn squares<T: Real>() -> &'static OfSize {
 fn root<T: Real>() -> &'static OfSize {
     OfSize::elements(T::take_root().name(), |at| {
         let n = at.size("n");
+        let own = n % T::SUMS;
         let arrays = at
             .launch(T::take_root(), LaunchConfig::blocks(1, 32))
             .arrays(move |device| {
-                // Of each device the sum of ordinary squares.
+                // Of each device one of the sums.
                 let squares = random::<f64>(n.max(1)).into_iter().cycle();
-                let squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
+                let mut squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
+                if n == 257 {
+                    squares[0] = f64::NAN;
+                }
                 let mut sums = vec![0.0; DEVICES * T::SUMS];
                 for (number, square) in squares.iter().enumerate() {
-                    sums[number * T::SUMS] = *square;
+                    sums[number * T::SUMS + own] = *square;
                 }
                 let come = Come::new(device, &sums)?;
                 Ok((
@@ -281,8 +327,8 @@ fn root<T: Real>() -> &'static OfSize {
                     squares.iter().sum::<f64>(),
                 ))
             })
-            .check(|(come, length, sum)| {
-                let value = sum.sqrt();
+            .check(move |(come, length, sum)| {
+                let value = sum.sqrt() / FACTORS[own];
                 let tolerance = 2.0 * epsilon::<T>() * value;
                 length.check([Expected { value, tolerance }].into_iter())?;
                 come.check()

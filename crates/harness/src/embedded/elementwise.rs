@@ -10,23 +10,50 @@ use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 
 use super::checked::{Checked, OfSize};
 use super::registry::Listed;
-use super::values::{Expected, Given, epsilon, random};
-use crate::driver::{Device, DriverError, LaunchConfig};
+use super::values::{Expected, Given, epsilon, least, random};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::vector::Real;
 use crate::workload::{Case, Point};
 
 /// The greatest element.
 const SPREAD: f64 = 20.0;
-/// The factor of scale and axpy, and the divisor.
+/// The factor of scale and axpy.
 const FACTOR: f64 = 3.0;
+/// Numbers at which a function goes another way, and around which it overflows or underflows in `f32`.
+const SPECIAL: [f64; 24] = [
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    0.0,
+    -0.0,
+    1e-40,
+    -1e-40,
+    f32::MAX as f64,
+    f32::MIN as f64,
+    f32::MIN_POSITIVE as f64,
+    f64::MAX,
+    -f64::MAX,
+    f64::MIN_POSITIVE,
+    5e-324,
+    88.7,
+    89.0,
+    100.0,
+    -87.5,
+    -95.0,
+    -103.9,
+    -104.5,
+    -150.0,
+    0.95 * std::f64::consts::SQRT_2,
+    -0.9 * std::f64::consts::SQRT_2,
+];
 
 pub(super) fn listed() -> Vec<Listed> {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let gelu = move |x: f64| Expected {
         value: x * normal(x),
-        tolerance: 3e-7 * (x * normal(x)).abs() + 2e-7 * x.abs().min(1.0),
+        tolerance: 3e-7 * (x * normal(x)).abs() + 2e-7 * x.abs().min(1.0) + least::<f32>(),
     };
-    let relu = |x: f64| x.max(0.0);
+    let relu = |x: f64| if x < 0.0 { 0.0 } else { x };
     let mut all = of_type::<f32>();
     all.extend(of_type::<f64>());
     all.extend([
@@ -65,8 +92,8 @@ fn of_type<T: Real>() -> Vec<Listed> {
     let axpy = |x: f64, y| FACTOR.mul_add(x, y);
     vec![
         map::<T, _>(T::scale(), Scale { factor }, rounded::<T>(|x| FACTOR * x)),
-        map_by(T::scale_by(), rounded::<T>(|x| FACTOR * x)),
-        map_by(T::divide_by(), near::<T>(2.0, |x| x / FACTOR)),
+        map_by(T::scale_by(), 0.0, |x, factor| factor * x),
+        map_by(T::divide_by(), 2.0, |x, divisor| x / divisor),
         zip::<T, _>(T::axpy(), Axpy { factor }, 1.0, axpy),
     ]
 }
@@ -77,13 +104,13 @@ fn rounded<T: Real>(of: impl Function) -> impl Reference {
     near::<T>(0.0, of)
 }
 
-/// `of(x)` to so many units in the last place.
+/// `of(x)` to so many units in the last place, or in that of the least normal number.
 fn near<T: Real>(units: f64, of: impl Function) -> impl Reference {
     move |x| {
         let value: f64 = T::from_f64(of(x)).into();
         Expected {
             value,
-            tolerance: units * epsilon::<T>() * value.abs(),
+            tolerance: units * (epsilon::<T>() * value.abs()).max(least::<T>()),
         }
     }
 }
@@ -94,19 +121,45 @@ fn map<T: Real, F: Own>(
     expected: impl Reference,
 ) -> Listed {
     let entry: Entry<Map<T, F>> = entry.with_signature();
-    mapped(entry, expected, |_| Ok(()), move |_| function)
+    mapped(
+        entry,
+        move |_, x| expected(x),
+        |_, _| Ok(()),
+        move |()| function,
+    )
 }
 
-fn map_by<T: Real>(entry: Entry<Map<T, Scalar<T>>>, expected: impl Reference) -> Listed {
-    let number = |device: &Device| device.buffer_filled(1, T::from_f64(FACTOR));
-    mapped(entry, expected, number, |number| number.slice(..))
+fn map_by<T: Real>(
+    entry: Entry<Map<T, Scalar<T>>>,
+    units: f64,
+    of: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
+) -> Listed {
+    mapped(
+        entry,
+        move |n, x| {
+            let scalar = scalar::<T>(n);
+            near::<T>(units, move |x| of(x, scalar))(x)
+        },
+        |device, n| device.buffer_filled(1, T::from_f64(scalar::<T>(n))),
+        |number: &DeviceBuffer<T>| number.slice(..),
+    )
+}
+
+/// The factor or divisor of a vector of `n` elements, by turns of usual size, tiny and huge.
+fn scalar<T: Real>(n: usize) -> f64 {
+    let (small, large): (f64, f64) = (T::SMALL.into(), T::LARGE.into());
+    [
+        FACTOR,
+        1.5 * small * small.sqrt(),
+        1.5 * large * large.sqrt(),
+    ][n % 3]
 }
 
 /// A map whose function is made of what `owner` holds.
 fn mapped<T: Real, F: Argument, O: 'static>(
     entry: Entry<Map<T, F>>,
-    expected: impl Reference,
-    owner: impl Fn(&Device) -> Result<O, DriverError> + Copy + Send + Sync + 'static,
+    expected: impl Fn(usize, f64) -> Expected + Copy + Send + Sync + 'static,
+    owner: impl Fn(&Device, usize) -> Result<O, DriverError> + Copy + Send + Sync + 'static,
     function: impl for<'a> Fn(&'a O) -> F::Of<'a> + Copy + Send + Sync + 'static,
 ) -> Listed {
     of_vectors::<T>(entry.name(), move |at, config| {
@@ -114,10 +167,10 @@ fn mapped<T: Real, F: Argument, O: 'static>(
         let given = move |device| Given::new(device, numbers::<T>(n), n, n);
         let arrays = at
             .launch(entry, config)
-            .arrays(move |device| Ok((owner(device)?, given(device)?)))
+            .arrays(move |device| Ok((owner(device, n)?, given(device)?)))
             .check(move |(_, it)| {
                 let (x, _) = it.here();
-                it.out.check(x.iter().map(|&x| expected(x.into())))
+                it.out.check(x.iter().map(|&x| expected(n, x.into())))
             });
         // SAFETY: both have n elements, aligned as device allocations are.
         unsafe {
@@ -169,8 +222,13 @@ fn of_vectors<T: Real>(
     Listed::checked(workload, [Checked::new(workload, &[BLOCK])])
 }
 
-/// `n` numbers up to [`SPREAD`] in magnitude.
+/// `n` numbers by turns up to [`SPREAD`] in magnitude, up to 1, and [`SPECIAL`].
 fn numbers<T: Real>(n: usize) -> Vec<T> {
-    let numbers = random::<T>(n).into_iter();
-    numbers.map(|x| T::from_f64(SPREAD * x.into())).collect()
+    let numbers = (0..).zip(random::<T>(n));
+    let number = |(i, x): (usize, T)| match i % 3 {
+        1 => x.into(),
+        2 => SPECIAL[i / 3 % SPECIAL.len()],
+        _ => SPREAD * x.into(),
+    };
+    numbers.map(|it| T::from_f64(number(it))).collect()
 }

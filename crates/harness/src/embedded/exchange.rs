@@ -3,7 +3,7 @@
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::exchange::{LINE, shuffle, value, vote};
 
-use super::values::{Output, check_same};
+use super::values::{Output, check_passed, check_same};
 use crate::driver::LaunchConfig;
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
@@ -45,7 +45,7 @@ impl Workload for Exchange {
             .launch(entry, config)
             .arrays(move |device| Ok((Output::new(device, threads)?, Output::new(device, blocks)?)))
             .check(move |(values, clocks)| {
-                clocks.values()?;
+                check_passed(clocks.values()?.as_flattened())?;
                 let expected = (0..threads as u32).map(|thread| of.expected(thread, lines * LINE));
                 check_same(&values.values()?, &expected.collect::<Vec<_>>())
             })

@@ -10,7 +10,7 @@ use kernels_gpu::ceilings::chase::{
 use kernels_gpu::ceilings::clock::read_clocks;
 
 use super::checked::OfSize;
-use super::values::{Output, check_same};
+use super::values::{Output, check_passed, check_same};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::measure::places;
 use crate::workload::{Arrays, Axis, Case, Launch, Point, PointError, Workload};
@@ -99,7 +99,7 @@ pub(super) fn chased<'d, S: Signature>(
 
 /// The arrays of a chase.
 pub(super) struct Chased {
-    next: Vec<u32>,
+    pub(super) next: Vec<u32>,
     pub(super) there: DeviceBuffer<u32>,
     /// Cycles, nanoseconds, and where a launch goes on; then what else a kernel has.
     pub(super) out: DeviceBuffer<u64>,
@@ -116,8 +116,8 @@ impl Chased {
         let next = cycle(places, stride);
         Ok(Chased {
             there: device.buffer_from(&next)?,
+            out: device.buffer_from(&[0, 0, next[0].into()])?,
             next,
-            out: device.buffer_zeroed(3)?,
             launches: 0,
         })
     }
@@ -125,8 +125,14 @@ impl Chased {
     /// Fails unless all launches of so many loads together have ended where they should: each goes on where the one before has
     /// ended.
     pub(super) fn check(&self, loads: usize) -> Result<(), PointError> {
-        let end = (0..self.launches * loads).fold(0, |at, _| self.next[at as usize]);
-        check_same(&self.out.to_vec()?[2..3], &[u64::from(end)])
+        let loads = 0..self.launches * loads;
+        let end = loads.fold(self.next[0], |at, _| self.next[at as usize]);
+        let out = self.out.to_vec()?;
+        check_passed(&out[..2])?;
+        if self.launches > 0 && out[0] == 0 {
+            return Err("a launch took no cycle".into());
+        }
+        check_same(&out[2..3], &[u64::from(end)])
     }
 }
 
@@ -176,7 +182,9 @@ impl Workload for Barrier {
             .cooperative()
             .arrays(|device| Ok((device.buffer_zeroed(1)?, Output::<u64>::new(device, 3)?, 0)))
             .check(move |(arrivals, out, launches)| {
-                check_same(&out.values()?[2..], &[u64::from(rounds)])?;
+                let out = out.values()?;
+                check_passed(&out[..2])?;
+                check_same(&out[2..], &[u64::from(rounds)])?;
                 // All blocks together have added 2^31 in each round.
                 check_same(&arrivals.to_vec()?, &[rounds.wrapping_mul(*launches) << 31])
             })
@@ -208,7 +216,11 @@ impl Workload for BlockBarrier {
         let arrays = at
             .launch(wait_for_block::entry(), LaunchConfig::blocks(1, at.block()))
             .arrays(|device| Output::<u64>::new(device, 3))
-            .check(move |out| check_same(&out.values()?[2..], &[u64::from(lines * LINE)]))
+            .check(move |out| {
+                let out = out.values()?;
+                check_passed(&out[..2])?;
+                check_same(&out[2..], &[u64::from(lines * LINE)])
+            })
             .counters(|out| counted(&out.values()?));
         // SAFETY: there are three words.
         Ok(unsafe { arrays.arguments_unchecked(move |out| (lines, out.view())) })

@@ -21,7 +21,7 @@ struct Additions;
 pub(super) fn listed() -> Listed {
     let points = Checked::one_shape(&Additions, 128)
         .at("stride", [TOGETHER, APART])
-        .at("steps", [3]);
+        .at("steps", [3, 8, 19]);
     Listed::checked(&Additions, [points])
 }
 

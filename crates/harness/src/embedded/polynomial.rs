@@ -133,9 +133,7 @@ fn case<'d, T: Element + DeviceValue>(
     let x = at.setting("x").unwrap_or(T::X);
     let (element, _) = input::<T>(x, k)?;
     let numbers: Vec<f64> = match is_varied {
-        true => (0..PERIOD)
-            .map(|i| x * (f64::from(i) / 100.0 - 1.0))
-            .collect(),
+        true => (0..PERIOD).map(|i| number(x, i)).collect(),
         false => vec![x],
     };
     let entry = T::kernel(form, vector, ilp).ok_or_else(|| {
@@ -245,6 +243,14 @@ fn sum_of_powers(x: f64, k: u32) -> f64 {
 
 /// Numbers after which varied ones begin again.
 const PERIOD: u32 = 201;
+
+/// A number of those that differ. Every other is 1, whose result is the degree: a step too many or too few shows.
+fn number(x: f64, i: u32) -> f64 {
+    match i.is_multiple_of(2) {
+        true => 1.0,
+        false => x * (f64::from(i) / 100.0 - 1.0),
+    }
+}
 
 /// So many elements of these numbers, again and again.
 fn varied<T: Element>(numbers: &[f64], elements: usize) -> Vec<T> {

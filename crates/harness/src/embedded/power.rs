@@ -14,13 +14,19 @@ const MAX_ROWS: usize = 1000;
 
 pub(super) fn listed() -> Vec<Listed> {
     let launches = Axis::whole("launches", [20]).help("launches of a sample");
-    let all = [
-        OfSize::elements(with_spectrum::entry().name(), spectrum),
-        OfSize::elements(inspect::entry().name(), look),
-        OfSize::new(count::entry().name(), launches, counted),
-    ];
-    let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
-    all.into_iter().map(listed).collect()
+    let alone = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
+    let inspected = OfSize::elements(inspect::entry().name(), look);
+    // Sizes, too, that end behind others of the elements that a thread asks for at once.
+    let ends = [(40, 33), (50, 33), (257, 8)];
+    let ends = ends.map(|(each, most)| Checked::of_size(inspected).each(each).most(most));
+    vec![
+        alone(OfSize::elements(with_spectrum::entry().name(), spectrum)),
+        Listed::checked(
+            inspected,
+            [Checked::of_size(inspected)].into_iter().chain(ends),
+        ),
+        alone(OfSize::new(count::entry().name(), launches, counted)),
+    ]
 }
 
 fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {

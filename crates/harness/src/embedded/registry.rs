@@ -22,7 +22,7 @@ use super::{
     power,
 };
 use crate::driver::DeviceValue;
-use crate::workload::Workload;
+use crate::workload::{GridSize, Workload};
 
 /// A workload of the list.
 pub struct Listed {
@@ -112,7 +112,7 @@ fn streams() -> Vec<Listed> {
     let check =
         |it: &'static Stream, blocks: &[u32]| Checked::new(it, blocks).at("ilp", UNROLLS).each(4);
     let stream =
-        |it: &'static Stream| Listed::checked(it, [check(it, &[32, 256])]).good_for(&[All]);
+        |it: &'static Stream| Listed::checked(it, [check(it, &[96, 256])]).good_for(&[All]);
     let norm = check(&Stream::NRM2, &[96]).all_seeded();
     vec![
         stream(&Stream::COPY).good_for(&[All, Occupancy]),
@@ -138,24 +138,32 @@ fn products() -> Vec<Listed> {
 
 fn polynomials() -> Vec<Listed> {
     use Use::{All, Chunks, Sweep};
-    let points = |it: &'static Polynomial, dtypes: &[&'static str]| {
-        // More steps than a straight line has, and some that are left.
-        Checked::new(it, &[128])
-            .at("k", [131])
+    // Steps beside the last: fewer than a straight line has, and more; each of the shorter lines is taken by some and not by others,
+    // whether one step is left or not; and none.
+    let degrees = [
+        (0b0101_0101 + 1, GridSize::Full),
+        (0b1_0010_1011 + 1, GridSize::PerMultiprocessor(1)),
+        (1, GridSize::Full),
+    ];
+    let points = |it: &'static Polynomial, dtypes: &[&'static str], of: usize| {
+        let (degree, grid) = degrees[of];
+        Checked::new(it, &[96])
+            .in_grid(grid)
+            .at("k", [degree])
             .at("dtype", dtypes.iter().copied())
             .at("ilp", ILPS)
     };
     let polynomial = |it: &'static Polynomial, varied, integers: &[&'static str]| {
         // An element of f16x2 is two numbers.
-        let checks = [
-            points(varied, &["f32", "f64"]).at("vector", WIDTHS),
-            points(varied, &["f16x2"]).at("vector", WIDTHS).each(2),
-        ];
-        let whole = integers
-            .iter()
-            .map(|dtype| points(varied, &[dtype]).at("vector", [1]));
-        let checks: Vec<_> = checks.into_iter().chain(whole).collect();
-        Listed::checked(it, checks)
+        let checks = (0..degrees.len()).flat_map(|of| {
+            let floats = points(varied, &["f32", "f64"], of).at("vector", WIDTHS);
+            let pairs = points(varied, &["f16x2"], of).at("vector", WIDTHS).each(2);
+            let whole = integers
+                .iter()
+                .map(move |dtype| points(varied, &[dtype], of).at("vector", [1]));
+            [floats, pairs].into_iter().chain(whole)
+        });
+        Listed::checked(it, checks.collect::<Vec<_>>())
     };
     vec![
         polynomial(&Polynomial::POWER_SUM, &Polynomial::VARIED_POWER_SUM, &[])
@@ -176,26 +184,27 @@ fn ceilings() -> Vec<Listed> {
     const MAX_BLOCKS: usize = 9;
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
-        .at("passes", [3])
+        .at("passes", [0, 3])
         .at("steps", [2])
         .at("shift", [0, 1]);
     // With a power of two threads each reads again what it has written itself, and needs no barrier.
-    let shared = |block| Checked::one_shape(&Shared, block).at("passes", [3]);
+    let shared = |block| Checked::one_shape(&Shared, block).at("passes", [0, 3]);
     let chase = |it: &'static Chase| {
         let points = one_shape(it).sized_by("places");
-        Listed::checked(it, [points.at("stride", [1]).at("loads", [1000])])
+        // None, fewer than the loop takes at once, as many, and some beside whole turns of it.
+        Listed::checked(it, [points.at("stride", [1]).at("loads", [0, 5, 8, 1003])])
     };
     let busy = one_shape(&ChaseWhileRead)
         .sized_by("places")
         .at("stride", [1])
-        .at("loads", [500])
+        .at("loads", [503])
         .at("readers", [0, 3])
-        .at("steps", [2])
-        .at("passes", [2]);
-    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [3]);
+        .at("steps", [9])
+        .at("passes", [0, 2]);
+    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [0, 3]);
     let additions = |it: &'static Additions| {
         let points = one_shape(it).at("stride", [TOGETHER, APART]);
-        Listed::checked(it, [points.at("steps", [3])])
+        Listed::checked(it, [points.at("steps", [3, 8, 19])])
     };
     let exchange = |it: &'static Exchange| {
         let points = one_shape(it).at("steps", [384]);
@@ -231,7 +240,10 @@ fn ceilings() -> Vec<Listed> {
         Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MAX)]),
         Listed::checked(
             &BlockBarrier,
-            [one_shape(&BlockBarrier).sized_by("barriers").most(MAX)],
+            [one_shape(&BlockBarrier)
+                .sized_by("barriers")
+                .each(4)
+                .most(MAX)],
         ),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
         peer::listed(),

@@ -18,12 +18,31 @@ pub(super) fn random<T: Real>(n: usize) -> Vec<T> {
         .collect()
 }
 
+/// Whole numbers below `2^bits` in magnitude, of either sign, the same for the same `n`: where sums of their products have far fewer
+/// bits than the type they are exact, and nothing may be lost of them.
+pub(super) fn whole<T: Real>(n: usize, bits: u32) -> Vec<T> {
+    let mut random = fastrand::Rng::with_seed(n as u64);
+    let most = 1i64 << bits;
+    (0..n)
+        .map(|_| T::from_f64(random.i64(-most..most) as f64))
+        .collect()
+}
+
 /// The distance from 1 to the next number: twice what a rounding changes at most.
 pub(super) fn epsilon<T: Real>() -> f64 {
     if T::NAME == "f32" {
         f64::from(f32::EPSILON)
     } else {
         f64::EPSILON
+    }
+}
+
+/// The least number above 0: what rounding a number of that size changes at most, twice.
+pub(super) fn least<T: Real>() -> f64 {
+    if T::NAME == "f32" {
+        f64::from(f32::from_bits(1))
+    } else {
+        f64::from_bits(1)
     }
 }
 
@@ -149,11 +168,17 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// Fails unless `actual` is near, or both are NaN.
+    /// This value and no other.
+    pub(super) fn exactly(value: f64) -> Expected {
+        let tolerance = 0.0;
+        Expected { value, tolerance }
+    }
+
+    /// Fails unless `actual` is near, or both are the same infinity or NaN.
     pub(super) fn check(self, what: &str, actual: f64) -> Result<(), PointError> {
         let Expected { value, tolerance } = self;
         let same = actual == value || (actual.is_nan() && value.is_nan());
-        if same || (actual - value).abs() <= tolerance {
+        if same || (value.is_finite() && (actual - value).abs() <= tolerance) {
             return Ok(());
         }
         Err(format!("{what} is {actual:e}, not {value:e} to {tolerance:e}").into())
@@ -170,6 +195,16 @@ pub(super) fn check_each(
     }
     let mut pairs = actual.zip(expected).enumerate();
     pairs.try_for_each(|(i, (actual, expected))| expected.check(&format!("element {i}"), actual))
+}
+
+/// Fails unless what has passed, in cycles and in nanoseconds, was written and is a difference of two readings: no launch takes
+/// hours, and the clocks have begun long before it.
+pub(super) fn check_passed(passed: &[u64]) -> Result<(), PointError> {
+    const HOURS: u64 = 10_000_000_000_000;
+    match passed.iter().find(|&&it| it > HOURS) {
+        Some(it) => Err(format!("a launch took {it} cycles or nanoseconds").into()),
+        None => Ok(()),
+    }
 }
 
 /// Fails unless the bits are the same.

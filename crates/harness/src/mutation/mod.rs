@@ -1,8 +1,9 @@
 //! Mutation testing: which changes of kernels their tests notice.
 //!
-//! A [`Mutant`] is a change; the answer of the tests to one is an [`Answer`]. A [`Journal`] keeps answers for the next time, and a
-//! [`Report`] tells them by line.
+//! A [`Mutant`] is a change; the answer of the tests to one is an [`Answer`]. A [`Journal`] keeps answers for the next time,
+//! [`Accepted`] has the survivors that no test need notice, and a [`Report`] tells all by line.
 
+mod accepted;
 mod journal;
 mod plan;
 mod report;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::driver::mutation::{
     Change, FILE, Mutant, Mutants, Operator, Place, Superfluous, has_been_made,
 };
+pub use accepted::{Accepted, Stale};
 pub use journal::Journal;
 pub use plan::in_turns;
 pub use report::{Report, Row, Share};

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{Answer, Killer, Mutant, Operator, Place, Superfluous};
+use super::{Accepted, Answer, Killer, Mutant, Operator, Place, Superfluous};
 use crate::table::{self, Look, Width, counted};
 
 /// Mutants of kernels, and what became of each.
 #[derive(Debug, Default)]
 pub struct Report {
     tried: Vec<(Mutant, Answer)>,
+    /// Survivors that no test need notice, with the reason.
+    accepted: Vec<(Mutant, String)>,
     /// Of code that no test executes.
     unreached: Vec<Mutant>,
     /// That no answer is known of yet.
@@ -27,7 +29,7 @@ pub struct Report {
 pub struct Share {
     /// Those that were killed.
     pub killed: usize,
-    /// All that tests have answered: those and survivors.
+    /// All that count: those and the survivors that were not accepted.
     pub all: usize,
 }
 
@@ -50,7 +52,7 @@ impl Share {
 /// A mutant, or synchronization without one, for programs.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// `killed`, `survived`, `superfluous`, `not reached`, `not tried`, `not made` or `refused`.
+    /// `killed`, `survived`, `accepted`, `superfluous`, `not reached`, `not tried`, `not made` or `refused`.
     pub outcome: &'static str,
     /// The kind of the change.
     pub operator: &'static str,
@@ -72,7 +74,7 @@ pub struct Row {
     pub copies: u32,
     /// The test that has killed it.
     pub test: String,
-    /// The killer, or why it is superfluous.
+    /// The killer, or why it is superfluous or accepted.
     pub by: String,
 }
 
@@ -102,6 +104,21 @@ impl Report {
         self.untried.push(mutant);
     }
 
+    /// Takes the survivors that are accepted from the others.
+    pub fn accept(&mut self, accepted: &mut Accepted) {
+        let tried = std::mem::take(&mut self.tried);
+        for (mutant, answer) in tried {
+            let reason = match answer {
+                Answer::Survived => accepted.reason(&mutant),
+                _ => None,
+            };
+            match reason {
+                Some(reason) => self.accepted.push((mutant, one_line(reason))),
+                None => self.tried.push((mutant, answer)),
+            }
+        }
+    }
+
     /// How many were killed.
     #[must_use]
     pub fn score(&self) -> Share {
@@ -113,7 +130,7 @@ impl Report {
         }
     }
 
-    /// How many have survived.
+    /// How many have survived, and were not accepted.
     #[must_use]
     pub fn survivors(&self) -> usize {
         self.surviving().count()
@@ -150,6 +167,10 @@ impl Report {
             };
             rows.push(row);
         }
+        rows.extend(self.accepted.iter().map(|(mutant, reason)| Row {
+            by: reason.clone(),
+            ..row("accepted", mutant)
+        }));
         rows.extend(self.unreached.iter().map(|it| row("not reached", it)));
         rows.extend(self.untried.iter().map(|it| row("not tried", it)));
         rows.extend(self.superfluous.iter().map(|it| Row {
@@ -203,17 +224,19 @@ impl Report {
                 Answer::Refused | Answer::NotMade => {}
             }
         }
-        (self.superfluous.iter()).for_each(|_| count(Operator::Synchronization, 2));
-        (self.unreached.iter()).for_each(|it| count(it.operator, 3));
-        (self.untried.iter()).for_each(|it| count(it.operator, 4));
+        (self.accepted.iter()).for_each(|(it, _)| count(it.operator, 2));
+        (self.superfluous.iter()).for_each(|_| count(Operator::Synchronization, 3));
+        (self.unreached.iter()).for_each(|it| count(it.operator, 4));
+        (self.untried.iter()).for_each(|it| count(it.operator, 5));
         let rows = counts.iter().map(|(operator, counts)| {
-            let numbers = counts[..5].iter().map(ToString::to_string);
+            let numbers = counts.iter().map(ToString::to_string);
             [operator.name().to_owned()].into_iter().chain(numbers)
         });
         let header = [
             "change",
             "killed",
             "survived",
+            "accepted",
             "superfluous",
             "not reached",
             "not tried",
@@ -221,7 +244,7 @@ impl Report {
         let look = Look {
             width,
             is_right: |column| column > 0,
-            spare: &["not tried", "not reached"],
+            spare: &["not tried", "not reached", "accepted"],
         };
         table::text(header, rows, look)
     }
@@ -252,6 +275,11 @@ impl Report {
             text += &format!(": {}", by.join(", "));
         }
         text += ".";
+        if !self.accepted.is_empty() {
+            let accepted = counted(self.accepted.len() as u64, "survivor");
+            text +=
+                &format!("\nAccepted: {accepted} that no test need notice, which do not count.");
+        }
         if !self.unreached.is_empty() {
             let unreached = counted(self.unreached.len() as u64, "mutant");
             text += &format!(
@@ -261,7 +289,7 @@ impl Report {
         if self.equivalent > 0 {
             let equivalent = counted(self.equivalent as u64, "change");
             text += &format!(
-                "\nLeft out: {equivalent} of values that nothing uses, or of checks that panic alone."
+                "\nLeft out: {equivalent} of values that nothing uses, of bits that are 0, or of checks that panic alone."
             );
         }
         if refused > 0 {
@@ -293,6 +321,11 @@ fn row(outcome: &'static str, mutant: &Mutant) -> Row {
         test: String::new(),
         by: String::new(),
     }
+}
+
+/// A text in one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The change in words.
@@ -437,6 +470,33 @@ pub(super) mod tests {
             "superfluous",
         ];
         assert_eq!(outcomes, all);
+    }
+
+    #[test]
+    fn an_accepted_survivor_does_not_count_and_has_its_reason() {
+        let entry =
+            "[[accepted]]\nreason = '''\nboth ways\nadd up'''\nfile = 'kernels.rs'\nlines = [12]";
+        let mut accepted: Accepted = entry.parse().expect("an entry");
+        let mut report = Report::default();
+        report.add(mutant(1), killed(Killer::Test));
+        report.add(mutant(2), Answer::Survived);
+        let mut other = mutant(3);
+        other.place.line = 13;
+        report.add(other, Answer::Survived);
+        report.accept(&mut accepted);
+        let score = report.score();
+        assert_eq!((score.killed, score.all, report.survivors()), (1, 2, 1));
+        let text = report.text(Width::Any);
+        assert!(text.contains("Accepted: 1 survivor that"), "{text}");
+        let rows = report.rows();
+        let told: Vec<(&str, &str)> = rows.iter().map(|it| (it.outcome, it.by.as_str())).collect();
+        let expected = [
+            ("killed", "the test's own comparison"),
+            ("accepted", "both ways add up"),
+            ("survived", ""),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(accepted.stale().count(), 0);
     }
 
     #[test]

@@ -14,7 +14,9 @@ use clap::Args;
 use super::interrupt::Interrupt;
 use super::option_values::{real, whole};
 use super::{Failure, row_format, streams};
-use crate::mutation::{Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns};
+use crate::mutation::{
+    Accepted, Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns,
+};
 use crate::report::counted;
 use baseline::Baseline;
 use suite::Suite;
@@ -60,6 +62,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = percentage())]
     fail_under: f64,
 
+    /// File with survivors that no test need notice, each with its reason
+    #[arg(long, value_name = "FILE")]
+    accept: Option<PathBuf>,
+
     /// File with the answers so far, which are not asked for again
     #[arg(long, value_name = "FILE", default_value = "ridgepoint-mutants.jsonl")]
     journal: PathBuf,
@@ -90,6 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let begun = Instant::now();
     let interrupt = Interrupt::watch();
     let console = arguments.printed.console(0);
+    let accepted = arguments.accept.as_deref().map(Accepted::read);
+    let mut accepted = accepted.transpose().map_err(Failure::failed)?;
     let suite = Suite::of(&arguments.program)?;
     let journal = Journal::open(&arguments.journal, suite.digest(arguments.seeds));
     let mut journal = journal.map_err(Failure::failed)?;
@@ -118,12 +126,30 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     trials.run(listed.candidates, &mut journal, &mut report)?;
 
+    if let Some(accepted) = &mut accepted {
+        report.accept(accepted);
+    }
     let rows = report.rows();
     arguments
         .printed
         .show(&rows, &console, |width| report.text(width))?;
     interrupt.check()?;
-    arguments.verdict(&report)
+    arguments.verdict(&report)?;
+    match &accepted {
+        Some(accepted) if arguments.asks_for_all() && report.untried() == 0 => current(accepted),
+        _ => Ok(()),
+    }
+}
+
+/// Fails where an accepted mutant has not survived: it was killed, or is there no longer.
+fn current(accepted: &Accepted) -> Result<(), Failure> {
+    let stale: String = accepted.stale().map(|it| format!("\n  {it}")).collect();
+    match stale.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Found(format!(
+            "no mutant of these lines of --accept survives any more: remove them{stale}"
+        ))),
+    }
 }
 
 /// The mutants of all modules that tests have loaded.
@@ -174,6 +200,11 @@ impl Arguments {
             ));
         }
         Ok(listed)
+    }
+
+    /// Whether no change is left out that can be made without `--libraries`.
+    fn asks_for_all(&self) -> bool {
+        self.changes.is_empty() && self.functions.is_empty()
     }
 
     /// Whether such a change of a place is asked for.
