@@ -181,12 +181,19 @@ impl<S: Signature> Emulated<S> {
             let mut checking = checking::checking();
             let stream = order.stream(&mut checking);
             let operation = checking.streams.enqueue(stream);
+            let mut benign = Vec::new();
             let checks = engine::Checks {
                 checker: &mut checking,
                 operation,
                 fixed: fixed(self.entry.parameters(), &views),
+                benign: (!self.emulation.is_strict).then_some(&mut benign),
             };
-            run(options, Some(checks))
+            let ran = run(options, Some(checks));
+            if !benign.is_empty() {
+                record::benign(self, &benign);
+                ptx.kernels.keep_benign(ptx.kernel.name(), benign);
+            }
+            ran
         } else {
             let ran = run(options, None);
             checking::unchecked();

@@ -157,17 +157,31 @@ impl Launch {
             return self.execute(kernel, options, None, debugged);
         };
         let operation = lane.enqueue(&mut known);
-        let fixed = Vec::new();
-        self.execute(
+        let seed = match options.schedule {
+            Schedule::Seeded(seed) => Some(seed),
+            _ => None,
+        };
+        let mut benign = Vec::new();
+        let ran = self.execute(
             kernel,
             options,
             Some(Checks {
                 checker: &mut known,
                 operation,
-                fixed,
+                fixed: Vec::new(),
+                benign: (!settings.is_strict).then_some(&mut benign),
             }),
             debugged,
-        )
+        );
+        let name = &self.function.named().name;
+        for finding in &benign {
+            found(
+                &format!("{name}: {finding}"),
+                Some(self.launched(seed)),
+                Some(finding),
+            );
+        }
+        ran
     }
 
     fn execute(
@@ -215,22 +229,10 @@ impl Launch {
                 return Err(status);
             }
         };
-        let kernel = self.function.named().name.clone();
+        let kernel = &self.function.named().name;
         // The engine knows the entry's name alone.
-        let text = error.to_string().replacen(entry, &kernel, 1);
-        let Shape {
-            grid,
-            block,
-            dynamic_shared,
-        } = self.shape;
-        let launch = Launched {
-            kernel,
-            grid,
-            block,
-            dynamic_shared,
-            seed,
-        };
-        found(&text, Some(launch), finding);
+        let text = error.to_string().replacen(entry, kernel, 1);
+        found(&text, Some(self.launched(seed)), finding);
         match settings().on_finding {
             OnFinding::Error => Err(status),
             OnFinding::Report => Ok(()),
@@ -238,6 +240,24 @@ impl Launch {
                 current()?.lose(status);
                 Err(status)
             }
+        }
+    }
+}
+
+impl Launch {
+    /// As a report has it.
+    fn launched(&self, seed: Option<u64>) -> Launched {
+        let Shape {
+            grid,
+            block,
+            dynamic_shared,
+        } = self.shape;
+        Launched {
+            kernel: self.function.named().name.clone(),
+            grid,
+            block,
+            dynamic_shared,
+            seed,
         }
     }
 }

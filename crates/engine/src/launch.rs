@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::check::undefined::Registers;
-use crate::check::{self, Hold, Operation};
+use crate::check::{self, Finding, Hold, Operation};
 use crate::count::{Counts, Scope, Tallied, Tally};
 use crate::coverage;
 use crate::exec::code::Code;
@@ -21,6 +21,7 @@ use crate::exec::surroundings::{Checking, Deadline, Launch as Launched, Paramete
 use crate::exec::worker::Crew;
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
+use crate::finding_kind::Severity;
 use crate::launch_error::LaunchError;
 use crate::limits::{LimitError, Limits, MAX_BLOCK, MAX_CLUSTER, MAX_GRID, MAX_THREADS};
 use crate::memory::free_bytes;
@@ -34,6 +35,8 @@ pub struct Checks<'c> {
     pub operation: Operation,
     /// Which of the kernel's parameters are pointers through which it says that it does not write.
     pub fixed: Vec<usize>,
+    /// Takes the [benign](Severity::Benign) findings. Without it they end the launch as all others do.
+    pub benign: Option<&'c mut Vec<Finding>>,
 }
 
 /// The companion of a launch.
@@ -243,16 +246,21 @@ impl Kernel {
                 checker,
                 operation,
                 fixed,
+                benign,
             }) => {
                 let offset = |it: usize| self.code.parameters.get(it).map(|it| it.offset);
-                let shape = check::Shape {
+                let checked = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
                     device: launch.memory.device(),
                     is_joined: launch.memory.has_peers(),
                     blocks_per_cluster: together,
+                    ends_with: match benign {
+                        Some(_) => Severity::Error,
+                        None => Severity::Benign,
+                    },
                 };
-                let id = checker.launch(operation, shape);
+                let id = checker.launch(operation, checked);
                 work(Some(Checking {
                     checker: &mut *checker,
                     launch: id,
@@ -267,6 +275,10 @@ impl Kernel {
                     lost = checker
                         .results(self.code.memory(), id)
                         .and_then(|()| checker.leaks(self.code.memory(), id, self.code.number()));
+                }
+                if let Some(benign) = benign {
+                    let found = checker.take_benign(id).into_iter();
+                    benign.extend(found.map(|it| *self.named(it, shape)));
                 }
                 checker.end_launch(id);
             }

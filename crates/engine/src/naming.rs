@@ -59,7 +59,15 @@ impl Kernel {
     }
 
     /// The error for a finding of the checker.
-    pub(crate) fn found(&self, mut finding: Box<Finding>, shape: Shape) -> LaunchError {
+    pub(crate) fn found(&self, finding: Box<Finding>, shape: Shape) -> LaunchError {
+        LaunchError::Found {
+            kernel: self.name().to_owned(),
+            finding: self.named(finding, shape),
+        }
+    }
+
+    /// A finding of the checker with threads, lines and elements.
+    pub(crate) fn named(&self, mut finding: Box<Finding>, shape: Shape) -> Box<Finding> {
         // What is used was read before.
         let read = finding
             .before
@@ -82,10 +90,7 @@ impl Kernel {
                 side.who += &format!(" on cpu:{device}");
             }
         }
-        LaunchError::Found {
-            kernel: self.name().to_owned(),
-            finding,
-        }
+        finding
     }
 
     /// Names the thread of a side, and the line of its instruction.

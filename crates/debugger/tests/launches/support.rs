@@ -48,6 +48,7 @@ impl Relaunch for Program {
             operation: streams.enqueue(*stream),
             checker,
             fixed: Vec::new(),
+            benign: None,
         };
         let print = |text: &str| {
             if is_new() {

@@ -12,7 +12,8 @@ use super::root::Root;
 use super::shared_operand::SharedOperand;
 use super::undefined;
 use crate::check::{
-    self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength, Unwritten,
+    self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Order, Part, Scope, Strength,
+    Unwritten,
 };
 use crate::finding_kind::FindingKind;
 use crate::memory::{Contents, Fault, Lanes};
@@ -484,6 +485,31 @@ pub(super) fn shared_word(
     spot: &SharedOperand,
     what: AccessKind,
 ) -> Result<(), Cause> {
+    word_as(context, op, lane, spot, what, Checker::shared_of)
+}
+
+/// Tells that a lane invalidates an mbarrier.
+pub(super) fn invalidate(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &SharedOperand,
+) -> Result<(), Cause> {
+    let what = AccessKind::Write(Strength::Weak);
+    word_as(context, op, lane, spot, what, Checker::invalidate)
+}
+
+/// What the checker is told of an access to shared memory of a block.
+type OfShared = fn(&mut Checker, BlockId, Accessors, &check::Access<'_>) -> check::Checked;
+
+fn word_as(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &SharedOperand,
+    what: AccessKind,
+    tell: OfShared,
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
@@ -497,8 +523,7 @@ pub(super) fn shared_word(
             unwritten: Unwritten::Found,
             stored: None,
         };
-        let checked = checking.checker.shared_of(owner, who, &access);
-        checked?;
+        tell(&mut checking.checker, owner, who, &access)?;
     }
     Ok(())
 }

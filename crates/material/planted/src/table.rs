@@ -340,7 +340,7 @@ bugs! {
         (1, 64, 0); Hopper, 64, (128, Zeros),
         "no proxy fence on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, \
         0, 0] copies to or from it at {now}, and block [0, 0, 0], thread [0, 0, 0] wrote it at \
-        {before}";
+        {before}; `fence.proxy.async` between the two is missing";
     stores::store_too_early / store_too_early_fixed:
         (1, 64, 0); Hopper, 64, (128, Zeros),
         "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
@@ -421,21 +421,21 @@ bugs! {
     products::operand_unfenced / operand_unfenced_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "no proxy fence on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, \
-        0], thread [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [0, 0, 0] wrote \
-        it at {before}";
+        0], thread [0, 0, 0] multiplies it at {product}, and block [0, 0, 0], thread [0, 0, 0] wrote \
+        it at {before}; `fence.proxy.async` between the two is missing";
     products::operand_too_early / operand_too_early_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "race on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, 0], thread \
-        [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
+        [0, 0, 0] multiplies it at {product}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
         {before}";
     products::operand_overwritten / operand_overwritten_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
         [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
-        read it at {product}";
+        multiplied it at {product}";
     products::operand_one_too_few / operand_one_too_few_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
         [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
-        read it at {product}";
+        multiplied it at {product}";
 }

@@ -103,6 +103,7 @@ impl Case {
                 checker: &mut checker,
                 operation: streams.enqueue(stream),
                 fixed: Vec::new(),
+                benign: None,
             });
             let (shape, options) = (self.shape(), self.options());
             let counted = kernel.count(shape, options, parameters, &|_| {}, checks);

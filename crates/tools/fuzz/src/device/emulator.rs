@@ -99,6 +99,7 @@ impl Emulator {
             checker: &mut checker,
             operation: streams.enqueue(stream),
             fixed: Vec::new(),
+            benign: None,
         });
         kernel
             .launch(shape, options, &parameters, &|_| {}, checks)
