@@ -11,6 +11,8 @@ pub enum RaceReason {
     Scope,
     /// Both are strong, and of different sizes.
     Size,
+    /// They are of two launches, of which one begins when the other lets it, and has not waited for its end.
+    Dependent,
 }
 
 impl fmt::Display for RaceReason {
@@ -19,6 +21,9 @@ impl fmt::Display for RaceReason {
             RaceReason::Weak => "",
             RaceReason::Scope => "; the scope of one leaves the other out",
             RaceReason::Size => "; atomics of different sizes",
+            RaceReason::Dependent => {
+                "; a launch that may begin before another ends waits for it by `griddepcontrol.wait`"
+            }
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::check::undefined::Registers;
@@ -35,6 +36,9 @@ pub struct Checks<'c> {
     pub operation: Operation,
     /// Which of the kernel's parameters are pointers through which it says that it does not write.
     pub fixed: Vec<usize>,
+    /// The bytes that pointers among the kernel's parameters may reach, by the parameters' numbers, where those are fewer than the
+    /// whole of an allocation.
+    pub lent: Vec<(usize, Range<u64>)>,
     /// Takes the [benign](Severity::Benign) findings. Without it they end the launch as all others do.
     pub benign: Option<&'c mut Vec<Finding>>,
 }
@@ -184,6 +188,7 @@ impl Kernel {
             cluster: self.cluster(shape, &options)?,
             workspace: workspace.as_ref().map_or(0, Workspace::address),
             deadline: options.time.and_then(Deadline::after),
+            full_heap: OnceLock::new(),
         };
         let layout = self.code.layout(shape.dynamic_shared);
         let together = launch.together();
@@ -246,6 +251,7 @@ impl Kernel {
                 checker,
                 operation,
                 fixed,
+                lent,
                 benign,
             }) => {
                 let offset = |it: usize| self.code.parameters.get(it).map(|it| it.offset);
@@ -268,6 +274,10 @@ impl Kernel {
                     accesses: 0,
                     has_told: false,
                     fixed: fixed.into_iter().filter_map(offset).collect(),
+                    lent: lent
+                        .into_iter()
+                        .filter_map(|(it, bytes)| Some((offset(it)?, bytes)))
+                        .collect(),
                     undefined: Registers::default(),
                     parts: BTreeMap::new(),
                 }));

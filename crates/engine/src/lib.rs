@@ -47,3 +47,4 @@ pub use schedule::{
     Choice, Choices, Explored, Failing, LeavingOut, NoChoice, NotFollowed, Schedule, Shrunk,
     explore, shrink,
 };
+pub use source::demangled;

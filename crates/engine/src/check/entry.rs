@@ -9,7 +9,7 @@ use super::sites::{Role, Site};
 use super::strong::Reach;
 use super::warp::{Ground, Numbered, Trouble, Troubles};
 use super::{Block, BlockId, Checked, Checker, Global, live};
-use crate::finding_kind::FindingKind;
+use crate::finding_kind::{FindingKind, RaceReason};
 use crate::memory::{Cached, Contents, Lanes, Memory, Pattern, Place};
 
 impl Checker {
@@ -333,6 +333,7 @@ impl Checker {
         trouble: &Trouble,
     ) -> Box<Finding> {
         let clock = &live(&mut self.blocks, who.block).clock;
+        let beside = clock.beside;
         let own = Instance {
             launch: clock.launch,
             device: clock.device,
@@ -360,7 +361,13 @@ impl Checker {
             side(before.site, instance, before.thread, before.is_exact)
         });
         let kind = trouble.before.map(|before| before.kind.into());
-        let kind = kind.unwrap_or(FindingKind::Uninitialised);
+        let mut kind = kind.unwrap_or(FindingKind::Uninitialised);
+        let other = before.as_ref().and_then(|it: &Side| it.launch);
+        if let FindingKind::Race { reason } = &mut kind
+            && beside.is_some_and(|it| other == Some(it))
+        {
+            *reason = RaceReason::Dependent;
+        }
         let mut now = side(access.site, own, who.warp * 32 + trouble.lane, true);
         if kind == FindingKind::UnfencedMbarrier {
             now.verb = Verb::Count;

@@ -21,6 +21,7 @@
 //! | some of it: `bar.arrive`, `bar.sync` with a count | [`Checker::arrive`] as each warp comes, [`Checker::leave`] for those that waited, when the last has come |
 //! | `bar.warp.sync` of lanes that have met | [`Checker::sync_warp`] |
 //! | `fence`, `membar` | [`Checker::fence`] |
+//! | `griddepcontrol` | [`Checker::let_dependents_begin`], [`Checker::wait_for_launch`] |
 //! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
 //! | the host copies or fills | [`Checker::host`] |
 //! | an unchecked launch has run | [`Checker::trust`] |
@@ -366,6 +367,19 @@ impl Checker {
     pub fn leave_in_cluster(&mut self, who: Accessors) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block.clock.leave_in_cluster(world, who.warp, who.mask);
+    }
+
+    /// Threads let launches begin that depend on theirs.
+    pub fn let_dependents_begin(&mut self, who: Accessors) {
+        let launch = live(&mut self.blocks, who.block).clock.launch;
+        self.world.let_begin(launch);
+    }
+
+    /// Threads wait for the launch that theirs depends on. From here on all of their block count as having waited: which of them
+    /// know, is not followed.
+    pub fn wait_for_launch(&mut self, who: Accessors) {
+        let block = live(&mut self.blocks, who.block);
+        block.clock.wait_for_launch(&self.world);
     }
 
     /// A fence.

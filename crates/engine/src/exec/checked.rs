@@ -57,8 +57,10 @@ pub(super) unsafe fn check(
         // SAFETY: the contract of this function.
         return unsafe { partial_words::check(context, op, access, (space, host), lanes, bytes) };
     }
-    let fault = stray(context, op, access, space, lanes);
-    if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
+    let fault = stray(context, op, access, space, lanes)
+        .or_else(|| beyond_lent(context, access, space, lanes))
+        .or_else(|| writes_fixed(context, access, space, lanes));
+    if let Some(fault) = fault {
         context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
@@ -176,6 +178,28 @@ fn stray(
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &*context.at.met.add(op.aux as usize) };
     launch.memory.stray(root, lanes, met)
+}
+
+/// An access beyond the bytes that its parameter was lent, in an allocation that has more.
+fn beyond_lent(
+    context: &Context<'_>,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Option<Fault> {
+    let lent = &context.at.checking.as_ref()?.lent;
+    let Root::Parameter(offset) = access.root.filter(|_| space == Space::Global)? else {
+        return None;
+    };
+    let (_, bytes) = lent.iter().find(|(of, _)| *of == offset)?;
+    let end = |address: u64| address.saturating_add(lanes.bytes.into());
+    let (lane, address) = lanes
+        .each()
+        .find(|&(_, address)| address < bytes.start || end(address) > bytes.end)?;
+    let memory = context.at.launch.memory;
+    let mut fault = memory.fault(FindingKind::OutOfBounds, lane, address, lanes.bytes);
+    fault.place.lies_in(bytes);
+    Some(fault)
 }
 
 /// A write by a pointer that was made from a `&`, or from a variable that nobody writes.
@@ -424,6 +448,22 @@ pub(crate) fn fence(context: &mut Context<'_>, of: u32, among: u32) {
             _ => Scope::System,
         };
         checking.checker.fence(who, of, among);
+    }
+}
+
+/// Tells that the running lanes let launches begin that depend on theirs.
+pub(crate) fn let_dependents_begin(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.let_dependents_begin(who);
+    }
+}
+
+/// Tells that the running lanes wait for the launch that theirs depends on.
+pub(crate) fn wait_for_launch(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.wait_for_launch(who);
     }
 }
 

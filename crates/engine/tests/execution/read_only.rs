@@ -56,6 +56,7 @@ impl Device {
             checker: &mut self.checker,
             operation: self.streams.enqueue(self.stream),
             fixed: Vec::new(),
+            lent: Vec::new(),
             benign: None,
         };
         let shape = Shape {

@@ -13,7 +13,7 @@ use super::files::Files;
 use super::launch_options::{Described, failure};
 use super::option_values::whole;
 use super::{Failure, driver_failure, limits, row_format, severity};
-use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig};
+use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig, demangled};
 use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
 
 const HELP: &str = "\
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let console = arguments.printed.console(orders.first.len() as u64);
     console.say(&format!(
         "{} of {}, {}, on {}",
-        standalone.kernel(),
+        demangled(standalone.kernel()),
         standalone.file().display(),
         shape(standalone.config()),
         device.properties().name,
@@ -143,7 +143,7 @@ fn once(
 ) -> Result<Vec<After>, Failure> {
     // One launch: nothing to estimate from.
     console.expect(0);
-    console.begin(standalone.kernel().to_owned());
+    console.begin(demangled(standalone.kernel()).into_owned());
     let unchecked = device.with_emulation(limits.limit(Emulation {
         is_checked: false,
         ..Emulation::default()

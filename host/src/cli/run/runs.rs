@@ -9,7 +9,7 @@ use crate::cli::Failure;
 use crate::cli::all_gpus::{Short, without};
 use crate::cli::console::Console;
 use crate::cli::launch_options::failure;
-use crate::driver::{Device, Emulation};
+use crate::driver::{Device, Emulation, demangled};
 use crate::report::counted;
 use crate::standalone::{After, Standalone, StandaloneError};
 
@@ -50,7 +50,7 @@ pub(super) fn checked(
         }
     }
     console.finish();
-    runs.end(standalone.kernel(), left, orders)
+    runs.end(&demangled(standalone.kernel()), left, orders)
 }
 
 /// Options that the command which replays a finding has its own of.

@@ -19,6 +19,7 @@ pub(crate) fn launch_checked(
         checker: &mut checker,
         operation: streams.enqueue(stream),
         fixed: Vec::new(),
+        lent: Vec::new(),
         benign: None,
     };
     kernel.launch(shape, options, parameters, &|_| {}, Some(checks))
