@@ -199,15 +199,15 @@ impl Finding {
 }
 
 impl Finding {
-    /// Returns its kind and lines, which are those of the same finding in another order of threads, too.
+    /// Returns its kind, the memory and the lines, which are those of the same finding in another order of threads, too.
     pub fn brief(&self) -> String {
-        let (name, now) = (self.kind.name(), &self.now.source);
-        match &self.before {
-            Some(before) if before.source != *now => {
-                format!("{name} at {} and {now}", before.source)
-            }
-            _ => format!("{name} at {now}"),
-        }
+        let place = self.place.as_ref().and_then(Place::nearest);
+        let memory = place.map_or_else(String::new, |it| format!(" on {}", it.name()));
+        let mut lines = vec![self.now.source.as_str()];
+        lines.extend(self.before.iter().map(|it| it.source.as_str()));
+        lines.sort_unstable();
+        lines.dedup();
+        format!("{}{memory} at {}", self.kind.name(), lines.join(" and "))
     }
 
     /// A finding at one instruction, which names no memory.

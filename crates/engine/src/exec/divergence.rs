@@ -130,19 +130,19 @@ impl Warp {
         }
     }
 
-    /// Whether lanes of a group may bring different masks to a gate: those of some do not name others, as those of `same` name
-    /// none of them.
+    /// Whether lanes of a group may bring different masks to a gate: that of `same` names no lane that brings another one.
     ///
     /// # Errors
-    /// A mask of `same` names a lane that brings another one.
+    /// It names one.
     pub(super) fn check_masks(
         &self,
         gate: &Gate,
         (group, same): (&Group, u32),
-        masks: [u32; LANES],
         code: &Code<'_>,
         context: &Context<'_>,
     ) -> Result<(), Box<Failed>> {
+        // SAFETY: the slot holds words.
+        let masks = unsafe { context.slot::<u32>(gate.members) };
         let lane = same.trailing_zeros();
         let members = masks[lane as usize & 31];
         let others = members & group.mask & !same;

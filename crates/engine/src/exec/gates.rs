@@ -34,14 +34,14 @@ impl Warp {
             return Ok(may_go_on);
         }
         // SAFETY: the slot holds words.
-        let masks = unsafe { *context.slot::<u32>(gate.members) };
+        let masks = unsafe { context.slot::<u32>(gate.members) };
         let first = group.mask.trailing_zeros() as usize;
         let members = masks[first];
         let same = lanes_where(|lane| masks[lane] == members) & group.mask;
         if same != group.mask {
             // Where they only wait, nobody can go on.
             if code.finds_divergence() && gate.meeting != Meeting::Sync {
-                self.check_masks(gate, (group, same), masks, code, context)?;
+                self.check_masks(gate, (group, same), code, context)?;
             }
             self.ready.push(Group {
                 mask: group.mask & !same,

@@ -82,7 +82,7 @@ impl Part {
     }
 
     /// Returns its kind and its name.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let name = &self.label.name;
         match (&self.kind, name.is_empty()) {
             (Kind::Buffer | Kind::Host, true) => "a buffer".to_owned(),
