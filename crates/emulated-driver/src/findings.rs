@@ -21,7 +21,7 @@ pub(crate) fn say(text: &str) {
 /// The record as it is and as it was last written.
 struct Kept {
     record: Record,
-    /// The findings and the numbers of their files, by their kinds and lines.
+    /// The findings and the numbers of their files, by kernel, kind, memory and lines.
     findings: BTreeMap<String, (usize, Found)>,
     written: Option<Instant>,
 }
@@ -77,7 +77,7 @@ pub(crate) fn is_absent(function: &str) {
     }
 }
 
-/// A finding: printed where it is the first of its kind and lines, and written each time, with how often it was found.
+/// A finding: printed where it is the first of its kind at its lines, and written each time, with how often it was found.
 pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check::Finding>) {
     write_at_exit();
     let mut kept = lock(&KEPT);

@@ -141,15 +141,15 @@ impl Ground<'_> {
 }
 
 impl Numbered<'_> {
-    /// Why so many bytes of a lane's, from one on, may be written out of order: they are there already, or end an mbarrier.
-    pub(super) fn harmless(&self, lane: u32, from: usize, bytes: usize) -> Option<Harmless> {
+    /// Why so many bytes from an address on may be written by a lane out of order: they are there already, or end an mbarrier.
+    pub(super) fn harmless(&self, lane: u32, at: u64, bytes: usize) -> Option<Harmless> {
+        let Some(stored) = self.stored else {
+            return self.is_inval.then_some(Harmless::Invalidation);
+        };
+        let from = (at - self.lanes.addresses[lane as usize]) as usize;
         let part = from..from + bytes;
-        match self.stored {
-            Some(stored) if stored.bytes(lane)[part.clone()] == stored.there(lane)[part] => {
-                Some(Harmless::EqualStore)
-            }
-            _ => self.is_inval.then_some(Harmless::Invalidation),
-        }
+        let is_there = stored.bytes(lane)[part.clone()] == stored.there(lane)[part];
+        is_there.then_some(Harmless::EqualStore)
     }
 
     /// Returns the values of a store whose lanes may have equal addresses.

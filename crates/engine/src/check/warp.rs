@@ -231,7 +231,8 @@ impl Ground<'_> {
             let touch = access.touch(lane);
             if let Some(before) = judge.touch(line, cell, self.sets, &touch) {
                 let size = bytes as usize / count;
-                let harmless = access.harmless(lane, (cell - first) * size, size);
+                let at = address + ((cell - first) * size) as u64;
+                let harmless = access.harmless(lane, at, size);
                 if harmless == Some(Harmless::EqualStore)
                     && judge.joins(&touch, &before)
                     && judge.join(line, cell, self.sets, (&touch, &before))

@@ -141,3 +141,50 @@ fn a_store_of_what_is_there_races_with_all_but_plain_stores() {
         assert_eq!(it.benign(), 0);
     }
 }
+
+/// A pair of words that all lanes store at once, of which the second is there already.
+#[derive(Debug)]
+struct Pair;
+
+impl Stored for Pair {
+    fn bytes(&self, _: u32) -> [u8; 16] {
+        let mut bytes = Word::bytes_of(5);
+        bytes[4..8].copy_from_slice(&7u32.to_le_bytes());
+        bytes
+    }
+
+    fn there(&self, lane: u32) -> [u8; 16] {
+        let mut bytes = self.bytes(lane);
+        bytes[..4].fill(0);
+        bytes
+    }
+}
+
+#[test]
+fn each_word_of_a_vector_is_compared_with_what_is_there() {
+    for (word, races) in [(0, true), (1, false)] {
+        let mut it = Stores::new();
+        let address = it.device.x + 4 * word;
+        let before = it.device.at(it.block, 40, WRITE, address, 4);
+        assert_eq!(before, Ok(()));
+        let addresses = [it.device.x; LANES];
+        let lanes = Lanes::new(&addresses, u32::MAX, 8);
+        let access = Access {
+            stored: Some(&Pair),
+            element_bytes: 4,
+            ..it.device.access(WRITE, &lanes)
+        };
+        let who = Accessors {
+            block: it.block,
+            warp: 0,
+            mask: u32::MAX,
+        };
+        let mut cached = Cached::default();
+        let device = &mut it.device;
+        let found = device
+            .checker
+            .global(&device.memory, &mut cached, who, &access);
+        assert_eq!(is_race(found), races, "{word}");
+        assert_eq!(it.benign(), usize::from(!races), "{word}");
+    }
+}
