@@ -563,7 +563,7 @@ fn word_as(
             unwritten: Unwritten::Found,
             stored: None,
         };
-        tell(&mut checking.checker, owner, who, &access)?;
+        tell(checking.checker, owner, who, &access)?;
     }
     Ok(())
 }
