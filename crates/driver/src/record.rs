@@ -28,6 +28,7 @@
 //! // A process under `ridgepoint check` says which command repeats one of its tests.
 //! record::tests(1);
 //! assert_eq!(record::is_kept(), env::var_os(record::FOLDER).is_some());
+//! println!("strict: {}", env::var(record::STRICT).is_ok_and(|it| it == "1"));
 //! for limit in [record::MAX_STEPS, record::TIME_LIMIT].into_iter().filter_map(env::var_os) {
 //!     println!("within {limit:?} steps or seconds");
 //! }

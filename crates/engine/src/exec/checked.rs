@@ -539,7 +539,7 @@ pub(super) fn invalidate(
     word_as(context, op, lane, spot, what, Checker::invalidate)
 }
 
-/// What the checker is told of an access to shared memory of a block.
+/// Tells the checker of an access to shared memory of a block.
 type OfShared = fn(&mut Checker, BlockId, Accessors, &check::Access<'_>) -> check::Checked;
 
 fn word_as(

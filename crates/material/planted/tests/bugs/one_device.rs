@@ -111,7 +111,7 @@ fn found(bug: &Bug) -> Result<(), Failed> {
     }
 }
 
-/// What is benign ends a strict launch alone: any other goes on, and the device keeps it.
+/// A benign finding ends a strict launch alone: any other goes on, and the device keeps it.
 fn goes_on(bug: &Bug, error: &DriverError) -> Result<(), Failed> {
     let finding = error.finding();
     let Some(finding) = finding.filter(|it| it.kind.severity() == Severity::Benign) else {
