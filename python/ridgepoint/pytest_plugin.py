@@ -61,10 +61,11 @@ class Folder:
     def __init__(self, path):
         self.path = Path(path)
         self.seen = {}
+        self.benign = []
         self.new()
 
     def new(self):
-        """Returns what was found since the last call."""
+        """Returns what was found since the last call, but for benign findings, which are kept."""
         findings = []
         for path in sorted(self.path.glob("finding-*.json")):
             try:
@@ -75,8 +76,12 @@ class Folder:
                 continue
             state = (written, finding["times"])
             if self.seen.get(path) != state:
+                is_new = path not in self.seen
                 self.seen[path] = state
-                findings.append(finding)
+                if finding["severity"] != "benign":
+                    findings.append(finding)
+                elif is_new:
+                    self.benign.append(finding)
         return findings
 
 
@@ -125,6 +130,8 @@ class Judge:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     def pytest_terminal_summary(self, terminalreporter):
+        for finding in self.folder.benign:
+            terminalreporter.write_line(f"ridgepoint: benign: {finding['text']}")
         if not self.has_launched:
             terminalreporter.write_line(
                 "ridgepoint: nothing was checked: the tests have launched no kernel through the CUDA driver", red=True

@@ -51,7 +51,8 @@ impl<S: Signature> Prepared<'_, S> {
 
     /// The same launch, which begins when every block of the launch before it in the stream has ended or called
     /// `cuda_std::grid_dependency::launch_dependents`: what that one writes is there after
-    /// `cuda_std::grid_dependency::wait`. On the emulator, where launches follow one another, it changes nothing.
+    /// `cuda_std::grid_dependency::wait`. On the emulator launches follow one another; a checked one races with the one before
+    /// it until it has called `wait`, if that has let it begin.
     ///
     /// ```
     /// use cuda_std::prelude::*;

@@ -7,6 +7,7 @@ use engine::count;
 use occupancy::ComputeCapability;
 
 use crate::emulator::{self, Kernels};
+use crate::finding::Benign;
 use crate::gpu::Gpu;
 use crate::{
     DeviceChoice, DeviceProperties, DeviceValue, DriverError, Embedded, Emulation, home,
@@ -262,6 +263,64 @@ impl Device {
     pub fn take_counts(&self) -> Vec<count::Counts> {
         let kernels = self.kernels.as_ref();
         kernels.map(|it| it.take_counts()).unwrap_or_default()
+    }
+
+    /// Takes the [benign](crate::finding::Severity::Benign) findings of checked launches since this was last called, by the
+    /// device's own PTX: each kind at a pair of lines once. Devices that [`Device::with_emulation`] makes share them. With
+    /// [`Emulation::is_strict`] they are errors of their launches instead.
+    ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_driver::finding::{Benign, Kind, Severity};
+    /// use ridgepoint_driver::{Device, DriverError, Emulation, LaunchConfig, Stream, demangled};
+    ///
+    /// # const PTX: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
+    /// #     .visible .entry raise(.param .u64 flag)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n\
+    /// #     ld.param.u64 %rd1, [flag];\nmov.u32 %r1, 1;\ncvta.to.global.u64 %rd2, %rd1;\n\
+    /// #     st.global.u32 [%rd2], %r1;\nret;\n}\n";
+    /// /// Every thread stores the same.
+    /// ///
+    /// /// # Safety
+    /// /// `flag` is not empty.
+    /// #[kernel]
+    /// pub unsafe fn raise(flag: *mut u32) {
+    ///     unsafe { *flag = 1 };
+    /// }
+    ///
+    /// # fn main() -> Result<(), DriverError> {
+    /// let checked = Emulation { is_checked: true, ..Emulation::default() };
+    /// # /*
+    /// let device = Device::emulator_with(checked.clone(), PTX)?;
+    /// # */
+    /// # let device = Device::emulator_with(checked.clone(), &[(70, PTX, None)])?;
+    /// let launch = |device: &Device| {
+    ///     # // SAFETY: it is what the kernel does.
+    ///     # let entry = unsafe { raise::entry().of_any_ptx() };
+    ///     # /*
+    ///     let entry = raise::entry();
+    ///     # */
+    ///     let mut flag = device.buffer_zeroed(1)?;
+    ///     let prepared = device.prepare(entry, LaunchConfig::blocks(1, 64))?;
+    ///     // SAFETY: `flag` has an element.
+    ///     unsafe { prepared.launch(&Stream::new(device)?, &(flag.slice_mut(..),)) }
+    /// };
+    /// launch(&device)?;
+    /// let benign: Vec<Benign> = device.take_benign();
+    /// assert_eq!(benign.len(), 1);
+    /// // Kernels of C++ and generic ones have longer names in PTX than in their source.
+    /// assert_eq!(demangled(&benign[0].kernel), "raise");
+    /// assert_eq!(benign[0].finding.kind, Kind::EqualStores);
+    ///
+    /// let strict = device.with_emulation(Emulation { is_strict: true, ..checked }).expect("emulated");
+    /// let error = launch(&strict).expect_err("an error of the launch");
+    /// let kind = error.finding().expect("a finding").kind;
+    /// assert_eq!(kind.severity(), Severity::Benign);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn take_benign(&self) -> Vec<Benign> {
+        let kernels = self.kernels.as_ref();
+        kernels.map(|it| it.take_benign()).unwrap_or_default()
     }
 
     /// Opens a GPU with PTX of the caller's; without any it has the kernels of files alone ([`Device::load`]).

@@ -33,6 +33,9 @@ pub struct Emulation {
     /// asynchronous copy unfinished, or leaks memory of the heap. It runs on one core then. Bounds,
     /// alignment and divergence are looked at in any case.
     pub is_checked: bool,
+    /// Whether a launch fails with a [benign](crate::finding::Severity::Benign) finding, too. Otherwise it goes on, and
+    /// [`Device::take_benign`](super::Device::take_benign) has them.
+    pub is_strict: bool,
     /// Whether launches are counted, for [`Device::take_counts`](super::Device::take_counts).
     pub is_counted: bool,
     /// How many basic blocks of instructions a warp may go through; of a kernel without PTX, how many
@@ -44,11 +47,12 @@ pub struct Emulation {
 
 impl Default for Emulation {
     /// In order, 2^28 steps, of any time, not counted. Where `ridgepoint check` has started the process: checked, within
-    /// the limits of its options.
+    /// the limits of its options, and strict if they say so.
     fn default() -> Emulation {
         Emulation {
             schedule: Schedule::default(),
             is_checked: record::is_kept(),
+            is_strict: record::limit(record::STRICT) == Some(1),
             is_counted: false,
             steps: record::limit(record::MAX_STEPS).unwrap_or(1 << 28),
             time: record::limit(record::TIME_LIMIT).map(Duration::from_secs),

@@ -13,6 +13,7 @@ use occupancy::{ComputeCapability, OccupancyError};
 
 use super::checking::{self, Order};
 use super::emulated_memory::{memory, memory_of};
+use super::finding::{Benign, Finding};
 use super::image::{File, Image};
 use super::origin::Origin;
 use super::panics::{Panics, Recording};
@@ -135,6 +136,8 @@ pub(super) struct Kernels {
     pub(super) origin: Origin,
     /// The counts of counted launches, a kernel after another.
     counts: Mutex<Vec<Counts>>,
+    /// The benign findings of checked launches.
+    benign: Mutex<Vec<Benign>>,
 }
 
 impl Kernels {
@@ -205,6 +208,25 @@ impl Kernels {
         std::mem::take(&mut *all)
     }
 
+    /// Adds benign findings of a launch of a kernel, but for those that another launch had, too.
+    pub(super) fn keep_benign(&self, kernel: &str, findings: Vec<Finding>) {
+        let mut all = self.benign.lock().unwrap_or_else(PoisonError::into_inner);
+        for finding in findings {
+            let brief = finding.brief();
+            let is_same = |it: &Benign| it.kernel == kernel && it.finding.brief() == brief;
+            if !all.iter().any(is_same) {
+                let kernel = kernel.to_owned();
+                all.push(Benign { kernel, finding });
+            }
+        }
+    }
+
+    /// Takes the benign findings of launches.
+    pub(super) fn take_benign(&self) -> Vec<Benign> {
+        let mut all = self.benign.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *all)
+    }
+
     /// Where a launch records its panic, until it is dropped.
     pub(super) fn panics(&self) -> Option<Recording<'_>> {
         self.panics.as_ref().map(Panics::lend)
@@ -225,6 +247,7 @@ impl Kernels {
             file,
             origin: Origin::of(text),
             counts: Mutex::default(),
+            benign: Mutex::default(),
         })
     }
 }

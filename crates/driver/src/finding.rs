@@ -94,4 +94,39 @@ pub use engine::check::{
     AccessKind as Access, Agent, LaunchId, Order, Scope, Side, Strength, Verb,
 };
 pub use engine::memory::{Kind as MemoryKind, Label, Part, Place};
-pub use engine::{Finding, FindingKind as Kind, FindingRow as Row, RaceReason, Thread};
+pub use engine::{Finding, FindingKind as Kind, FindingRow as Row, RaceReason, Severity, Thread};
+
+use std::fmt;
+
+/// A [benign](Severity::Benign) finding of a launch that went on, for [`Device::take_benign`](crate::Device::take_benign).
+///
+/// It displays as a report, with the kernel's name.
+///
+/// ```
+/// use ridgepoint_driver::finding::{Benign, Kind};
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError};
+///
+/// /// Reports of benign findings, but of stores of equal values.
+/// fn others(device: &Device) -> Vec<String> {
+///     let mut all: Vec<Benign> = device.take_benign();
+///     all.retain(|it| it.finding.kind != Kind::EqualStores);
+///     all.iter().map(Benign::to_string).collect()
+/// }
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// assert!(others(&device).is_empty());
+/// # Ok::<(), DriverError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Benign {
+    /// The kernel.
+    pub kernel: String,
+    /// The finding.
+    pub finding: Finding,
+}
+
+impl fmt::Display for Benign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kernel, self.finding)
+    }
+}

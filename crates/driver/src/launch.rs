@@ -370,6 +370,7 @@ impl<S: Signature> Prepared<'_, S> {
             shape: self.shape,
             blocks: self.blocks,
             cluster: self.attributes.cluster(),
+            begins: self.attributes.order,
             emulation: self.emulation.clone(),
             shared_per_block: self.shared_per_block,
             capability: self.capability,

@@ -28,6 +28,7 @@
 //! // A process under `ridgepoint check` says which command repeats one of its tests.
 //! record::tests(1);
 //! assert_eq!(record::is_kept(), env::var_os(record::FOLDER).is_some());
+//! println!("strict: {}", env::var(record::STRICT).is_ok_and(|it| it == "1"));
 //! for limit in [record::MAX_STEPS, record::TIME_LIMIT].into_iter().filter_map(env::var_os) {
 //!     println!("within {limit:?} steps or seconds");
 //! }
@@ -59,6 +60,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use engine::Schedule;
 
 use super::DriverError;
+use super::finding::Finding;
 
 /// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
 /// process that has it the emulator checks launches by default.
@@ -73,6 +75,9 @@ pub const MAX_STEPS: &str = "RIDGEPOINT_MAX_STEPS";
 
 /// The environment variable with the seconds that `ridgepoint check` allows a launch.
 pub const TIME_LIMIT: &str = "RIDGEPOINT_TIME_LIMIT";
+
+/// The environment variable that is `1` where `ridgepoint check` takes benign findings as errors.
+pub const STRICT: &str = "RIDGEPOINT_STRICT";
 
 /// Asks a test program for the one test whose name comes next.
 pub const EXACT: &str = " -- --exact";
@@ -110,6 +115,8 @@ pub struct Launches {
     pub first_seed: u64,
     /// The names of the [kinds](crate::finding::Kind::name) of findings, each with the launches in which it was found.
     pub kinds: BTreeMap<String, u64>,
+    /// Benign findings, in [brief](crate::Finding::brief), each with the launches that went on after it.
+    pub benign: BTreeMap<String, u64>,
 }
 
 impl Record {
@@ -150,6 +157,14 @@ impl Record {
                     let (kernel, launches) = Launches::parse(value)?;
                     record.kernels.insert(kernel, launches);
                 }
+                "benign" => {
+                    let (count, rest) = value.split_once(' ')?;
+                    let (brief, kernel) = rest.split_once('\t')?;
+                    let launches = record.kernels.get_mut(kernel)?;
+                    launches
+                        .benign
+                        .insert(brief.to_owned(), count.parse().ok()?);
+                }
                 "found" => {
                     let (count, rest) = value.split_once(' ')?;
                     let (kind, kernel) = rest.split_once(": ")?;
@@ -176,6 +191,9 @@ impl fmt::Display for Record {
             for (kind, count) in &launches.kinds {
                 writeln!(formatter, "found {count} {kind}: {kernel}")?;
             }
+            for (brief, count) in &launches.benign {
+                writeln!(formatter, "benign {count} {brief}\t{kernel}")?;
+            }
         }
         Ok(())
     }
@@ -191,7 +209,7 @@ impl Launches {
             in_order: number()? != 0,
             seeds: number()?,
             first_seed: number()?,
-            kinds: BTreeMap::new(),
+            ..Launches::default()
         };
         Some((words.next()?.to_owned(), launches))
     }
@@ -250,6 +268,17 @@ pub(super) fn failed(kernel: &dyn fmt::Display, error: &DriverError) {
                     .kinds
                     .entry(finding.kind.name().to_owned())
                     .or_default() += 1;
+            }
+        }
+    });
+}
+
+/// A launch of this kernel has gone on after benign findings.
+pub(super) fn benign(kernel: &dyn fmt::Display, findings: &[Finding]) {
+    update(|own| {
+        if let Some(launches) = own.record.kernels.get_mut(&kernel.to_string()) {
+            for finding in findings {
+                *launches.benign.entry(finding.brief()).or_default() += 1;
             }
         }
     });
@@ -370,6 +399,8 @@ mod tests {
                 .kinds
                 .entry("no end of a phase".to_owned())
                 .or_default() += 1;
+            let brief = "stores of equal values at a.rs:1 and a.rs:2 (called at b: c.rs:3)";
+            *launches.benign.entry(brief.to_owned()).or_default() += 1;
             let text = record.to_string();
             assert!(text.len() >= length, "{text}");
             length = text.len();

@@ -16,6 +16,7 @@ use super::checking::{self, Order};
 use super::emulated_memory;
 use super::emulator::Kernels;
 use super::foreign_text::printable_lines;
+use super::launch_attributes::Order as Begins;
 use super::launch_config::Blocks;
 use super::panics::Recording;
 use super::parameters::Parameters;
@@ -29,6 +30,7 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) blocks: Blocks,
     /// Blocks of a cluster, x, y, z.
     pub(super) cluster: [u32; 3],
+    pub(super) begins: Begins,
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
     pub(super) capability: ComputeCapability,
@@ -180,13 +182,24 @@ impl<S: Signature> Emulated<S> {
         let ran = if self.emulation.is_checked {
             let mut checking = checking::checking();
             let stream = order.stream(&mut checking);
-            let operation = checking.streams.enqueue(stream);
+            let operation = match self.begins {
+                Begins::Behind => checking.streams.enqueue(stream),
+                Begins::Overlapping => checking.streams.enqueue_overlapping(stream),
+            };
+            let mut benign = Vec::new();
             let checks = engine::Checks {
                 checker: &mut checking,
                 operation,
                 fixed: fixed(self.entry.parameters(), &views),
+                lent: parts(self.entry.parameters(), &views),
+                benign: (!self.emulation.is_strict).then_some(&mut benign),
             };
-            run(options, Some(checks))
+            let ran = run(options, Some(checks));
+            if !benign.is_empty() {
+                record::benign(self, &benign);
+                ptx.kernels.keep_benign(ptx.kernel.name(), benign);
+            }
+            ran
         } else {
             let ran = run(options, None);
             checking::unchecked();
@@ -205,7 +218,10 @@ impl<S: Signature> Emulated<S> {
     }
 
     fn failed(&self, panic: Option<Panic>, error: engine::LaunchError) -> DriverError {
-        match panic {
+        // What allocates panics where the heap is full, and says nothing of it.
+        let is_full = matches!(&error, engine::LaunchError::Thread { failure, .. }
+            if matches!(**failure, engine::Failure::HeapFull(_)));
+        match panic.filter(|_| !is_full) {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {
@@ -234,20 +250,39 @@ impl<S: Signature> Emulated<S> {
     }
 }
 
+/// The parameters of the PTX that are pointers, each with the memory in view.
+fn pointers<'v>(
+    parameters: &[Parameter],
+    views: &'v [cuda_std::launch::Memory],
+) -> impl Iterator<Item = (usize, &'v cuda_std::launch::Memory)> {
+    let (mut next, mut views) = (0, views.iter());
+    parameters.iter().filter_map(move |parameter| {
+        let own = next;
+        next += parameter.passing.parameter_bytes().count();
+        match parameter.passing {
+            Passing::Value { .. } => None,
+            _ => Some((own, views.next()?)),
+        }
+    })
+}
+
 /// Which parameters of the PTX are pointers through which the kernel does not write.
 fn fixed(parameters: &[Parameter], views: &[cuda_std::launch::Memory]) -> Vec<usize> {
-    let (mut next, mut views, mut fixed) = (0, views.iter(), Vec::new());
-    for parameter in parameters {
-        let view = match parameter.passing {
-            Passing::Value { .. } => None,
-            _ => views.next(),
-        };
-        if view.is_some_and(|view| view.is_fixed) {
-            fixed.push(next);
-        }
-        next += parameter.passing.parameter_bytes().count();
-    }
-    fixed
+    let all = pointers(parameters, views);
+    all.filter(|(_, view)| view.is_fixed)
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// The memory in view of pointers that see a part of a buffer alone.
+fn parts(parameters: &[Parameter], views: &[cuda_std::launch::Memory]) -> Vec<(usize, Range<u64>)> {
+    let part = |(number, view): (usize, &cuda_std::launch::Memory)| {
+        let (start, bytes) = (view.address as u64, (view.len * view.element_bytes) as u64);
+        let whole = emulated_memory::memory().find(start)?;
+        let is_part = bytes > 0 && bytes < whole.bytes;
+        is_part.then_some((number, start..start + bytes))
+    };
+    pointers(parameters, views).filter_map(part).collect()
 }
 
 /// Memory of the host's that the emulated device knows while a launch runs.

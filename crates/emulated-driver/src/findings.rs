@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{LazyLock, Mutex, Once};
 use std::time::{Duration, Instant};
 
-use engine::check;
+use engine::{Severity, check};
 
 use crate::counts;
 use crate::handles::lock;
@@ -21,7 +21,7 @@ pub(crate) fn say(text: &str) {
 /// The record as it is and as it was last written.
 struct Kept {
     record: Record,
-    /// The findings and the numbers of their files, by their texts.
+    /// The findings and the numbers of their files, by kernel, kind, memory and lines.
     findings: BTreeMap<String, (usize, Found)>,
     written: Option<Instant>,
 }
@@ -77,22 +77,34 @@ pub(crate) fn is_absent(function: &str) {
     }
 }
 
-/// A finding: printed where it is the first of its text, and written each time, with how often it was found.
+/// A finding: printed where it is the first of its kind at its lines, and written each time, with how often it was found.
 pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check::Finding>) {
     write_at_exit();
     let mut kept = lock(&KEPT);
     kept.record.of_host += u64::from(launch.is_none());
+    let kernel = launch.as_ref().map_or("", |it| &it.kernel);
+    let key = finding.map_or_else(|| text.to_owned(), |it| format!("{kernel}: {}", it.brief()));
     let next = (kept.findings.len() + 1, kept.found(text, launch, finding));
-    let (number, found) = kept.findings.entry(text.to_owned()).or_insert(next);
+    let (number, found) = kept.findings.entry(key).or_insert(next);
     found.times += 1;
     if found.times == 1 {
-        say(text);
+        say(&format!("{}{text}", found.mark()));
         if let Some(launch) = &found.launch {
             say(&format!("  {}", shape(launch)));
         }
     }
+    let is_new_benign = found.times == 1 && found.is_benign();
     write(found, *number);
+    kept.record.benign += u64::from(is_new_benign);
     kept.write_if_due(true);
+}
+
+/// The severity of a finding; of a thread that failed by itself an error.
+fn severity(finding: Option<&check::Finding>) -> Severity {
+    finding.map_or(Severity::Error, |it| match settings().is_strict {
+        true => Severity::Error,
+        false => it.kind.severity(),
+    })
 }
 
 /// `in <<<(4, 1, 1), (256, 1, 1), 0 bytes>>>, under seed 3`
@@ -135,6 +147,7 @@ impl Kept {
     ) -> Found {
         Found {
             kind: finding.map_or("failure", |it| it.kind.name()).to_owned(),
+            severity: severity(finding).name().to_owned(),
             text: text.to_owned(),
             times: 0,
             program: self.record.program.clone(),
@@ -180,8 +193,9 @@ extern "C" fn finish() {
         let mut kept = lock(&KEPT);
         kept.write();
         let all = kept.findings.values().map(|it| &it.1);
-        for Found { text, times, .. } in all.filter(|it| it.times > 1) {
-            say(&format!("found {times} times: {text}"));
+        for found in all.filter(|it| it.times > 1) {
+            let Found { text, times, .. } = found;
+            say(&format!("{}found {times} times: {text}", found.mark()));
         }
         counts::print();
     });

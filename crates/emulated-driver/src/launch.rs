@@ -1,5 +1,6 @@
 //! A launch: executed at once, checked, and under seeds where they are asked for.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub(crate) struct Launch {
     pub(crate) parameters: Vec<u8>,
     pub(crate) cluster: [u32; 3],
     pub(crate) is_cooperative: bool,
+    /// Whether it may begin when the one before it says so.
+    pub(crate) overlaps: bool,
 }
 
 /// Blocks of a kernel that a multiprocessor holds.
@@ -106,7 +109,9 @@ impl Launch {
         let name = &self.function.named().name;
         let ran = match debug::debugger() {
             None => {
-                let run = |schedule| self.once(&kernel, lane, schedule, None);
+                // What comes before the others is the launch itself.
+                let overlaps = Cell::new(self.overlaps);
+                let run = |schedule| self.once(&kernel, lane, (schedule, overlaps.take()), None);
                 repeat::under_seeds(&run, name)
             }
             Some(debugger) => self.debug(debugger, &kernel, name, lane),
@@ -122,8 +127,9 @@ impl Launch {
     fn debug(&self, debugger: &Debugger, kernel: &Kernel, name: &str, lane: &Lane) -> Ran {
         let seed = settings().seed;
         let schedule = seed.map_or(Schedule::InOrder, Schedule::Seeded);
-        let run =
-            |debugged: Debugged<'_>| self.once(kernel, lane, schedule.clone(), Some(debugged));
+        let run = |debugged: Debugged<'_>| {
+            self.once(kernel, lane, (schedule.clone(), false), Some(debugged))
+        };
         let ran = debugger.debug(kernel, name, &Again::new(&run));
         Ran {
             seeds: seed.map_or(0, |_| 1),
@@ -135,7 +141,7 @@ impl Launch {
         &self,
         kernel: &Kernel,
         lane: &Lane,
-        schedule: Schedule,
+        (schedule, overlaps): (Schedule, bool),
         debugged: Option<Debugged<'_>>,
     ) -> Result<(), Box<LaunchError>> {
         let settings = settings();
@@ -156,18 +162,36 @@ impl Launch {
         let Some(mut known) = order::if_checked() else {
             return self.execute(kernel, options, None, debugged);
         };
-        let operation = lane.enqueue(&mut known);
-        let fixed = Vec::new();
-        self.execute(
+        let operation = match overlaps {
+            true => lane.enqueue_overlapping(&mut known),
+            false => lane.enqueue(&mut known),
+        };
+        let seed = match options.schedule {
+            Schedule::Seeded(seed) => Some(seed),
+            _ => None,
+        };
+        let mut benign = Vec::new();
+        let ran = self.execute(
             kernel,
             options,
             Some(Checks {
                 checker: &mut known,
                 operation,
-                fixed,
+                fixed: Vec::new(),
+                lent: Vec::new(),
+                benign: (!settings.is_strict).then_some(&mut benign),
             }),
             debugged,
-        )
+        );
+        let name = &self.function.named().name;
+        for finding in &benign {
+            found(
+                &format!("{name}: {finding}"),
+                Some(self.launched(seed)),
+                Some(finding),
+            );
+        }
+        ran
     }
 
     fn execute(
@@ -215,22 +239,12 @@ impl Launch {
                 return Err(status);
             }
         };
-        let kernel = self.function.named().name.clone();
-        // The engine knows the entry's name alone.
-        let text = error.to_string().replacen(entry, &kernel, 1);
-        let Shape {
-            grid,
-            block,
-            dynamic_shared,
-        } = self.shape;
-        let launch = Launched {
-            kernel,
-            grid,
-            block,
-            dynamic_shared,
-            seed,
-        };
-        found(&text, Some(launch), finding);
+        let kernel = &self.function.named().name;
+        // The engine knows of the entry what compilers of C++ and Rust have made of its name.
+        let text = error
+            .to_string()
+            .replacen(&*engine::demangled(entry), kernel, 1);
+        found(&text, Some(self.launched(seed)), finding);
         match settings().on_finding {
             OnFinding::Error => Err(status),
             OnFinding::Report => Ok(()),
@@ -238,6 +252,24 @@ impl Launch {
                 current()?.lose(status);
                 Err(status)
             }
+        }
+    }
+}
+
+impl Launch {
+    /// As a report has it.
+    fn launched(&self, seed: Option<u64>) -> Launched {
+        let Shape {
+            grid,
+            block,
+            dynamic_shared,
+        } = self.shape;
+        Launched {
+            kernel: self.function.named().name.clone(),
+            grid,
+            block,
+            dynamic_shared,
+            seed,
         }
     }
 }
@@ -259,7 +291,7 @@ fn status_of(error: &LaunchError) -> Status {
                 Status::LAUNCH_TIMEOUT
             }
             Failure::Unlowered(_) => Status::NOT_SUPPORTED,
-            Failure::NoMemory { .. } => Status::OUT_OF_MEMORY,
+            Failure::NoMemory { .. } | Failure::HeapFull(_) => Status::OUT_OF_MEMORY,
             _ => Status::LAUNCH_FAILED,
         },
         LaunchError::Unfinished { .. } => Status::LAUNCH_TIMEOUT,

@@ -35,6 +35,8 @@ pub(crate) struct Attribute {
 pub(crate) struct Together {
     pub(crate) cluster: [u32; 3],
     pub(crate) is_cooperative: bool,
+    /// Whether the launch may begin when the one before it says so.
+    pub(crate) overlaps: bool,
 }
 
 impl Together {
@@ -42,6 +44,7 @@ impl Together {
     pub(crate) const NONE: Together = Together {
         cluster: [1; 3],
         is_cooperative: false,
+        overlaps: false,
     };
 
     /// Blocks of a cluster.
@@ -61,6 +64,7 @@ pub(crate) fn product(extents: [u32; 3]) -> u32 {
 /// alone; launches that overlap by programs' own events end one after another here.
 const COOPERATIVE: u32 = 2;
 const CLUSTER: u32 = 4;
+const PROGRAMMATIC_STREAM_SERIALIZATION: u32 = 6;
 const LAST: u32 = 16;
 
 impl Config {
@@ -70,6 +74,7 @@ impl Config {
             let [x, y, z, ..] = attribute.value;
             match attribute.id {
                 COOPERATIVE => together.is_cooperative = x != 0,
+                PROGRAMMATIC_STREAM_SERIALIZATION => together.overlaps = x != 0,
                 CLUSTER => together.cluster = [x, y, z].map(|it| it.max(1)),
                 0..=LAST => {}
                 _ => return Err(Status::INVALID_VALUE),
@@ -106,6 +111,7 @@ impl Described {
             },
             cluster: together.cluster,
             is_cooperative: together.is_cooperative,
+            overlaps: together.overlaps,
         };
         launch.check()?;
         Ok(launch)

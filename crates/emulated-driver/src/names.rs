@@ -24,10 +24,10 @@ const BESIDE_SHAPE: usize = 5;
 const HIDDEN: [&str; 2] = ["__main__", "_3clocals_3e"];
 
 impl Named {
-    /// Reads the name of an entry: one that Numba has made of names and types, or any other, which is kept.
+    /// Reads the name of an entry: one that Numba has made of names and types, or any other's whole name.
     pub(crate) fn of(entry: &str) -> Named {
         numba(entry).unwrap_or_else(|| Named {
-            name: entry.to_owned(),
+            name: engine::demangled(entry).into_owned(),
             arguments: None,
         })
     }

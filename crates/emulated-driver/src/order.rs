@@ -41,6 +41,12 @@ impl Lane {
         self.settle(known);
         known.streams.enqueue(self.order)
     }
+
+    /// The same of a launch that may begin when the one before it says so.
+    pub(crate) fn enqueue_overlapping(&self, known: &mut Known) -> Operation {
+        self.settle(known);
+        known.streams.enqueue_overlapping(self.order)
+    }
 }
 
 /// A stream of the checks that ends with its owner.

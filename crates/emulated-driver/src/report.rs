@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::check;
+use engine::{Severity, check};
 use serde::{Deserialize, Serialize};
 
 /// The launches of a process.
@@ -14,6 +14,8 @@ pub struct Record {
     pub unchecked: u64,
     /// Checked launches, by the kernel's name.
     pub kernels: BTreeMap<String, Launches>,
+    /// Different findings that are benign.
+    pub benign: u64,
     /// Findings between the host and kernels.
     pub of_host: u64,
     /// Functions of the driver that were called and are not emulated.
@@ -36,6 +38,8 @@ pub struct Launches {
 pub struct Found {
     /// The name of its kind.
     pub kind: String,
+    /// `error` or `benign`.
+    pub severity: String,
     /// The report, as it was printed.
     pub text: String,
     /// How often it was found: the file is written anew each time.
@@ -48,6 +52,20 @@ pub struct Found {
     pub now: Option<Side>,
     /// The access before, with which that is wrong.
     pub before: Option<Side>,
+}
+
+impl Found {
+    pub(crate) fn is_benign(&self) -> bool {
+        self.severity == Severity::Benign.name()
+    }
+
+    /// The beginning of its line: of a benign one that it is.
+    pub(crate) fn mark(&self) -> &'static str {
+        match self.is_benign() {
+            true => "benign: ",
+            false => "",
+        }
+    }
 }
 
 /// A launch.

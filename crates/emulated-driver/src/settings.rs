@@ -20,6 +20,8 @@ pub const SEEDS: &str = "RIDGEPOINT_DRIVER_SEEDS";
 pub const SEED: &str = "RIDGEPOINT_DRIVER_SEED";
 /// The answer to a launch in which something was found: `error`, `report` or `sticky`.
 pub const ON_FINDING: &str = "RIDGEPOINT_DRIVER_ON_FINDING";
+/// `on`: benign findings count as all others do.
+pub const STRICT: &str = "RIDGEPOINT_DRIVER_STRICT";
 /// The folder for a file per finding.
 pub const FINDINGS: &str = "RIDGEPOINT_DRIVER_FINDINGS";
 /// The folder for a file per process, which says what was launched.
@@ -90,6 +92,7 @@ impl FromStr for Switch {
 /// The devices, and how launches are run.
 pub(crate) struct Settings {
     pub(crate) is_checked: bool,
+    pub(crate) is_strict: bool,
     pub(crate) seeds: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) on_finding: OnFinding,
@@ -120,6 +123,7 @@ impl Settings {
         let path = |name| env::var_os(name).map(PathBuf::from);
         Settings {
             is_checked: is_on(CHECKS, true),
+            is_strict: is_on(STRICT, false),
             seeds: value(SEEDS).unwrap_or(0),
             seed: value(SEED),
             on_finding: value(ON_FINDING).unwrap_or(OnFinding::Error),

@@ -11,6 +11,8 @@ pub enum RaceReason {
     Scope,
     /// Both are strong, and of different sizes.
     Size,
+    /// They are of two launches, of which one begins when the other lets it, and has not waited for its end.
+    Dependent,
 }
 
 impl fmt::Display for RaceReason {
@@ -19,7 +21,29 @@ impl fmt::Display for RaceReason {
             RaceReason::Weak => "",
             RaceReason::Scope => "; the scope of one leaves the other out",
             RaceReason::Size => "; atomics of different sizes",
+            RaceReason::Dependent => {
+                "; a launch that may begin before another ends waits for it by `griddepcontrol.wait`"
+            }
         })
+    }
+}
+
+/// How much a finding weighs. Every kind has one, in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Wrong by the letter of PTX's memory model, though no value depends on it: the launch goes on, unless it is strict.
+    Benign,
+    /// Wrong: the launch ends.
+    Error,
+}
+
+impl Severity {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Benign => "benign",
+            Severity::Error => "error",
+        }
     }
 }
 
@@ -30,15 +54,27 @@ pub struct Row {
     pub variant: &'static str,
     /// The name, with which most reports begin.
     pub name: &'static str,
+    /// How much its findings weigh.
+    pub severity: Severity,
     /// The description, in sentences.
     pub meaning: &'static [&'static str],
 }
 
+/// The severity that a row names; an error where it names none.
+macro_rules! severity {
+    () => {
+        Severity::Error
+    };
+    ($severity:ident) => {
+        Severity::$severity
+    };
+}
+
 /// Makes [`FindingKind`] of rows: a doc comment, which is the kind's row in docs/testing-kernels.md, too; the variant with its data;
-/// its name; and how its reports end, with its data in braces.
+/// its name; how its reports end, with its data in braces; and its severity, where it is no error.
 macro_rules! kinds {
     ($($(#[doc = $meaning:literal])+
-        $variant:ident $({ $($(#[doc = $of:literal])+ $field:ident: $ty:ty,)+ })? = $name:literal, $hint:literal;)+) => {
+        $variant:ident $({ $($(#[doc = $of:literal])+ $field:ident: $ty:ty,)+ })? = $name:literal, $hint:literal $(, $severity:ident)?;)+) => {
         /// The kind of a finding, with the data that this kind alone has.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -51,6 +87,7 @@ macro_rules! kinds {
             pub const ROWS: &[Row] = &[$(Row {
                 variant: stringify!($variant),
                 name: $name,
+                severity: severity!($($severity)?),
                 meaning: &[$($meaning),+],
             }),+];
 
@@ -58,6 +95,13 @@ macro_rules! kinds {
             pub fn name(self) -> &'static str {
                 match self {
                     $(FindingKind::$variant { .. } => $name,)+
+                }
+            }
+
+            /// How much findings of this kind weigh.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(FindingKind::$variant { .. } => severity!($($severity)?),)+
                 }
             }
 
@@ -79,6 +123,10 @@ kinds! {
         reason: RaceReason,
     } = "race", "{reason}";
 
+    /// Plain stores of two threads write equal values to the same bytes, and nothing orders them: whichever comes last, the bytes
+    /// are the same.
+    EqualStores = "stores of equal values", "", Benign;
+
     /// A thread uses a value that has never been written.
     Uninitialised = "uninitialised", "";
 
@@ -96,7 +144,16 @@ kinds! {
 
     /// A copy or a product reaches, through the asynchronous proxy, what a thread has written, without a proxy fence
     /// between the two.
-    NoProxyFence = "no proxy fence", "";
+    NoProxyFence = "no proxy fence", "; `fence.proxy.async` between the two is missing";
+
+    /// A copy counts its bytes at an mbarrier of its own block that was initialised without a fence for the asynchronous proxy since:
+    /// GPUs keep mbarriers where both proxies see them.
+    UnfencedMbarrier = "no proxy fence for an mbarrier",
+        "; `fence.proxy.async` or `fence.mbarrier_init` between the two is missing", Benign;
+
+    /// A thread invalidates an mbarrier after others have waited for it, and nothing orders their waits before that: each had its answer
+    /// by then.
+    WaitBeforeInval = "wait before `mbarrier.inval`", "", Benign;
 
     /// Bytes are read by `ld.global.nc` and written in the same launch.
     ReadOnlyLoad = "read-only load of data that the kernel writes",

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::check::undefined::Registers;
-use crate::check::{self, Hold, Operation};
+use crate::check::{self, Finding, Hold, Operation};
 use crate::count::{Counts, Scope, Tallied, Tally};
 use crate::coverage;
 use crate::exec::code::Code;
@@ -21,6 +22,7 @@ use crate::exec::surroundings::{Checking, Deadline, Launch as Launched, Paramete
 use crate::exec::worker::Crew;
 use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
+use crate::finding_kind::Severity;
 use crate::launch_error::LaunchError;
 use crate::limits::{LimitError, Limits, MAX_BLOCK, MAX_CLUSTER, MAX_GRID, MAX_THREADS};
 use crate::memory::free_bytes;
@@ -34,6 +36,11 @@ pub struct Checks<'c> {
     pub operation: Operation,
     /// Which of the kernel's parameters are pointers through which it says that it does not write.
     pub fixed: Vec<usize>,
+    /// The bytes that pointers among the kernel's parameters may reach, by the parameters' numbers, where those are fewer than the
+    /// whole of an allocation.
+    pub lent: Vec<(usize, Range<u64>)>,
+    /// Takes the [benign](Severity::Benign) findings. Without it they end the launch as all others do.
+    pub benign: Option<&'c mut Vec<Finding>>,
 }
 
 /// The companion of a launch.
@@ -181,6 +188,7 @@ impl Kernel {
             cluster: self.cluster(shape, &options)?,
             workspace: workspace.as_ref().map_or(0, Workspace::address),
             deadline: options.time.and_then(Deadline::after),
+            full_heap: OnceLock::new(),
         };
         let layout = self.code.layout(shape.dynamic_shared);
         let together = launch.together();
@@ -243,16 +251,22 @@ impl Kernel {
                 checker,
                 operation,
                 fixed,
+                lent,
+                benign,
             }) => {
                 let offset = |it: usize| self.code.parameters.get(it).map(|it| it.offset);
-                let shape = check::Shape {
+                let checked = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
                     device: launch.memory.device(),
                     is_joined: launch.memory.has_peers(),
                     blocks_per_cluster: together,
+                    ends_with: match benign {
+                        Some(_) => Severity::Error,
+                        None => Severity::Benign,
+                    },
                 };
-                let id = checker.launch(operation, shape);
+                let id = checker.launch(operation, checked);
                 work(Some(Checking {
                     checker: &mut *checker,
                     launch: id,
@@ -260,6 +274,10 @@ impl Kernel {
                     accesses: 0,
                     has_told: false,
                     fixed: fixed.into_iter().filter_map(offset).collect(),
+                    lent: lent
+                        .into_iter()
+                        .filter_map(|(it, bytes)| Some((offset(it)?, bytes)))
+                        .collect(),
                     undefined: Registers::default(),
                     parts: BTreeMap::new(),
                 }));
@@ -267,6 +285,10 @@ impl Kernel {
                     lost = checker
                         .results(self.code.memory(), id)
                         .and_then(|()| checker.leaks(self.code.memory(), id, self.code.number()));
+                }
+                if let Some(benign) = benign {
+                    let found = checker.take_benign(id).into_iter();
+                    benign.extend(found.map(|it| *self.named(it, shape)));
                 }
                 checker.end_launch(id);
             }

@@ -36,7 +36,7 @@ pub use exec::endless::{Awaited, Endless, Limit, Progress};
 pub use exec::failure::Failure;
 pub use exec::options::{Options, Shape, cores};
 pub use exec::unlowered::{Internal, Unlowered, Unsupported};
-pub use finding_kind::{FindingKind, RaceReason, Row as FindingRow};
+pub use finding_kind::{FindingKind, RaceReason, Row as FindingRow, Severity};
 pub use launch::Checks;
 pub use launch_error::LaunchError;
 pub use limits::LimitError;
@@ -47,3 +47,4 @@ pub use schedule::{
     Choice, Choices, Explored, Failing, LeavingOut, NoChoice, NotFollowed, Schedule, Shrunk,
     explore, shrink,
 };
+pub use source::demangled;

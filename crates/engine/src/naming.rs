@@ -10,6 +10,7 @@ use crate::finding_kind::FindingKind;
 use crate::launch_error::LaunchError;
 use crate::memory::Fault;
 use crate::module::{Kernel, place_of};
+use crate::source::demangled;
 
 impl Finding {
     /// The same with the lines of both instructions: for a finding of [`Checker::host`](crate::check::Checker::host), which no
@@ -33,7 +34,7 @@ const OF_HOST: &str = "the host's own code";
 impl Kernel {
     /// The error for what ended a launch.
     pub(crate) fn error(&self, failed: Failed, shape: Shape) -> LaunchError {
-        let kernel = self.name().to_owned();
+        let kernel = demangled(self.name()).into_owned();
         let now = self.side(&failed, shape);
         let access = self.code.access_of(of_site(now.site.instruction));
         match failed.cause {
@@ -59,7 +60,15 @@ impl Kernel {
     }
 
     /// The error for a finding of the checker.
-    pub(crate) fn found(&self, mut finding: Box<Finding>, shape: Shape) -> LaunchError {
+    pub(crate) fn found(&self, finding: Box<Finding>, shape: Shape) -> LaunchError {
+        LaunchError::Found {
+            kernel: demangled(self.name()).into_owned(),
+            finding: self.named(finding, shape),
+        }
+    }
+
+    /// A finding of the checker with threads, lines and elements.
+    pub(crate) fn named(&self, mut finding: Box<Finding>, shape: Shape) -> Box<Finding> {
         // What is used was read before.
         let read = finding
             .before
@@ -82,10 +91,7 @@ impl Kernel {
                 side.who += &format!(" on cpu:{device}");
             }
         }
-        LaunchError::Found {
-            kernel: self.name().to_owned(),
-            finding,
-        }
+        finding
     }
 
     /// Names the thread of a side, and the line of its instruction.

@@ -66,6 +66,7 @@ mod roofline;
 mod roofs;
 mod row_format;
 mod run;
+mod severity;
 mod streams;
 mod study_modes;
 mod study_options;

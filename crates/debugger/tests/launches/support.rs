@@ -48,6 +48,8 @@ impl Relaunch for Program {
             operation: streams.enqueue(*stream),
             checker,
             fixed: Vec::new(),
+            lent: Vec::new(),
+            benign: None,
         };
         let print = |text: &str| {
             if is_new() {

@@ -33,6 +33,14 @@ fn a_launch_in_which_something_is_found_is_an_error_of_its_own() {
     // The next launch is not concerned.
     assert_eq!(launch(context.function("add"), 0, 32, (memory, memory)), 0);
     ok("cuCtxSynchronize", &[]);
+    // Two warps store the same: nothing that a program is to hear of, unless it is strict.
+    let expected = match std::env::var_os(settings::STRICT) {
+        Some(_) => ILLEGAL_ADDRESS,
+        None => 0,
+    };
+    let equal = launch(context.function("equal"), 0, 64, (memory, memory));
+    assert_eq!(equal, expected);
+    ok("cuCtxSynchronize", &[]);
     // A copy to the host that does not wait for a kernel of a stream which the default one does not wait for, either.
     let stream = made("cuStreamCreate", &[1]);
     assert_eq!(
@@ -97,12 +105,19 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
             "out of bounds",
             "race",
             "uninitialised",
-            "uninitialised",
+            "stores of equal values",
             "race"
         ]
     );
     let times: Vec<u64> = found.iter().map(|it| it.times).collect();
-    assert_eq!(times, [1; 5]);
+    // Of the launches of `add` both have read what nobody has written.
+    assert_eq!(times, [1, 1, 2, 1, 1]);
+    let benign = found.iter().map(|it| it.severity == "benign");
+    assert_eq!(
+        benign.collect::<Vec<_>>(),
+        [false, false, false, true, false]
+    );
+    assert_eq!(record.benign, 1);
     let lines: Vec<&str> = found
         .iter()
         .map(|it| it.now.as_ref().expect("a side").source.as_str())
@@ -113,14 +128,14 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
             "author.cu:17",
             "author.cu:27",
             "author.cu:9",
-            "author.cu:9",
+            "author.cu:60",
             "the host's own code"
         ]
     );
     let read = |of: usize| found[of].before.as_ref().expect("a kernel");
     assert_eq!(
-        [2, 3, 4].map(|of| read(of).source.as_str()),
-        ["author.cu:8", "author.cu:8", "author.cu:9"]
+        [2, 4].map(|of| read(of).source.as_str()),
+        ["author.cu:8", "author.cu:9"]
     );
     assert!(
         found[4].text.contains("the host reads it"),
@@ -146,4 +161,15 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
 fn launches_are_run_again_under_seeds() {
     let (_, record) = left(&[(settings::SEEDS, "3")]);
     assert_eq!(record.kernels["add"].seeds, 3);
+}
+
+#[test]
+fn benign_findings_are_errors_of_strict_devices() {
+    let (found, record) = left(&[(settings::STRICT, "on")]);
+    let equal = &found[3];
+    assert_eq!(
+        (&*equal.kind, &*equal.severity),
+        ("stores of equal values", "error")
+    );
+    assert_eq!((record.benign, record.kernels["equal"].failed), (0, 1));
 }

@@ -13,6 +13,7 @@ use super::access::{AccessKind, Accessors, BlockId, Strength};
 use super::cell::{Before, Wrong, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
+use super::entry::in_shared_of;
 use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
@@ -429,11 +430,11 @@ impl Checker {
             found = self.behind_fences(owner, who, parts, true);
         }
         if found.is_none() {
-            let (race, empty) = self.in_shared_with(owner, who, |ground| {
+            let met = self.in_shared_with(owner, who, |ground| {
                 let all = parts.iter().map(|it| (it.shared, u64::from(it.bytes)));
                 ground.by_one(access, lane, all);
             });
-            found = race.or(empty);
+            found = met.race.or(met.empty);
         }
         if access.what.writes() {
             let all = parts.iter().map(|it| (it.shared, u64::from(it.bytes)));
@@ -587,11 +588,18 @@ impl Checker {
             shared: mbarrier,
             bytes: 8,
         };
-        let trouble = self.behind_fences(owner, who, &[part], false);
-        trouble.map_or(Ok(()), |trouble| {
-            let place = live(&mut self.blocks, owner).layout.place(mbarrier);
-            Err(self.found(who, &access, place, &trouble).into())
-        })
+        let Some(mut trouble) = self.behind_fences(owner, who, &[part], false) else {
+            return Ok(());
+        };
+        let place = in_shared_of(owner, &trouble);
+        match &mut trouble.before {
+            Some(before) if owner == who.block => before.kind = Wrong::UnfencedMbarrier,
+            _ => {
+                let place = place(self);
+                return Err(self.found(who, &access, place, &trouble).into());
+            }
+        }
+        self.keep(who, &access, place, &trouble)
     }
 }
 

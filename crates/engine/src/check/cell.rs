@@ -25,8 +25,11 @@ pub(super) struct Before {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Race(RaceReason),
+    EqualStores,
+    WaitBeforeInval,
     PendingCopy,
     NoProxyFence,
+    UnfencedMbarrier,
     PendingProduct,
     ReadOnlyLoad,
 }
@@ -37,8 +40,11 @@ impl From<Wrong> for FindingKind {
     fn from(wrong: Wrong) -> FindingKind {
         match wrong {
             Wrong::Race(reason) => FindingKind::Race { reason },
+            Wrong::EqualStores => FindingKind::EqualStores,
+            Wrong::WaitBeforeInval => FindingKind::WaitBeforeInval,
             Wrong::PendingCopy => FindingKind::PendingCopy,
             Wrong::NoProxyFence => FindingKind::NoProxyFence,
+            Wrong::UnfencedMbarrier => FindingKind::UnfencedMbarrier,
             Wrong::PendingProduct => FindingKind::PendingProduct,
             Wrong::ReadOnlyLoad => FindingKind::ReadOnlyLoad,
         }
@@ -119,7 +125,10 @@ impl Judge<'_> {
             return None;
         }
         let mut entries = self.entries(line, cell, sets);
-        let found = entries.iter().find_map(|entry| self.conflict(entry, touch));
+        let found = entries.iter().find_map(|entry| {
+            let before = self.conflict(entry, touch)?;
+            (!self.reads_own(entry, &entries, touch)).then_some(before)
+        });
         if found.is_some() {
             return found;
         }
@@ -166,7 +175,7 @@ impl Judge<'_> {
         false
     }
 
-    fn after_write(&self, line: &Line, cell: usize, touch: &Touch) -> Option<Before> {
+    pub(super) fn after_write(&self, line: &Line, cell: usize, touch: &Touch) -> Option<Before> {
         let (epoch, who) = (line.we[cell], line.wt[cell]);
         let kind = match epoch {
             NEVER | ANCIENT => return None,
@@ -183,19 +192,30 @@ impl Judge<'_> {
         })
     }
 
-    /// Whether the last write was one of several lanes, and one of them reads.
+    /// Whether the last write was one of several equal ones, and a thread that made one of them reads.
     fn has_written_too(&self, line: &Line, cell: usize, sets: &Sets, touch: &Touch) -> bool {
-        let last = line.we[cell];
         let entries = self.entries(line, cell, sets);
-        let mut same = entries.iter().filter(|entry| entry.epoch == last);
-        same.any(|entry| self.is_of_own_store(entry, touch))
+        entries
+            .iter()
+            .any(|entry| self.is_of_own_store(entry, touch))
+    }
+
+    /// Whether an entry is one of several equal stores, and a thread that made one of them reads.
+    fn reads_own(&self, entry: &Entry, entries: &[Entry], touch: &Touch) -> bool {
+        !touch.what.writes()
+            && self.is_plain_store(entry)
+            && entries.iter().any(|it| self.is_of_own_store(it, touch))
+    }
+
+    /// Whether an entry is a plain store: one of several equal ones, else it is no access since the last write.
+    pub(super) fn is_plain_store(&self, entry: &Entry) -> bool {
+        let site = (entry.who & SITE) >> SITE_SHIFT;
+        self.sites.get(site).is_plain_store()
     }
 
     /// Whether an entry is a store of several lanes at once, which this thread reads as one of them.
     fn is_of_own_store(&self, entry: &Entry, touch: &Touch) -> bool {
-        let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT).what;
-        before.writes()
-            && before.strong().is_none()
+        self.is_plain_store(entry)
             && !touch.what.writes()
             && (entry.who ^ touch.thread) & WARP == 0
             && entry.mask >> (touch.thread % 32) & 1 == 1
@@ -240,11 +260,11 @@ impl Judge<'_> {
         true
     }
 
-    fn entries(&self, line: &Line, cell: usize, sets: &Sets) -> Vec<Entry> {
+    pub(super) fn entries(&self, line: &Line, cell: usize, sets: &Sets) -> Vec<Entry> {
         entries(line, cell, sets, self.floor)
     }
 
-    fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {
+    pub(super) fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {
         let why = self.atomic_for(entry, touch).err()?;
         if self.is_of_own_store(entry, touch) {
             return None;
@@ -351,7 +371,7 @@ impl Judge<'_> {
         is_covered && self.all_before(entry, touch.thread)
     }
 
-    fn all_before(&self, entry: &Entry, me: u32) -> bool {
+    pub(super) fn all_before(&self, entry: &Entry, me: u32) -> bool {
         let base = entry.who & THREAD & !31;
         (0..32)
             .filter(|lane| entry.mask >> lane & 1 == 1)
@@ -397,7 +417,7 @@ impl Judge<'_> {
         }
     }
 
-    fn store(&self, line: &mut Line, cell: usize, sets: &mut Sets, entries: &[Entry]) {
+    pub(super) fn store(&self, line: &mut Line, cell: usize, sets: &mut Sets, entries: &[Entry]) {
         if let [only] = entries {
             (line.re[cell], line.rt[cell], line.rm[cell]) = (only.epoch, only.who, only.mask);
             return;

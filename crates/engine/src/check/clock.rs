@@ -28,6 +28,8 @@ pub(super) struct Clock {
     pub(super) is_clustered: bool,
     pub(super) number: u32,
     pub(super) floor: u32,
+    /// The launch beside which its own has begun, until one of its threads waits for that.
+    pub(super) beside: Option<LaunchId>,
     pub(super) start: u32,
     pub(super) now: u32,
     pub(super) run: u32,
@@ -76,6 +78,7 @@ impl Clock {
         let size = world
             .of(launch)
             .map_or(1, |launch| launch.blocks_per_cluster);
+        let beside = world.begun_beside(launch);
         Clock {
             launch,
             block,
@@ -83,7 +86,8 @@ impl Clock {
             cluster: block.unwrap_or(0) / size,
             is_clustered: size > 1,
             number,
-            floor: world.floor(launch),
+            floor: beside.map_or_else(|| world.floor(launch), |(_, floor)| floor),
+            beside: beside.map(|(other, _)| other),
             start,
             now,
             run: start,
@@ -152,9 +156,18 @@ impl Clock {
         };
         match (world.of(instance.launch), world.of(self.launch)) {
             (Some(before), Some(own)) => {
-                before.id != own.id && own.operation.is_after(&before.operation)
+                before.id != own.id
+                    && self.beside != Some(before.id)
+                    && own.operation.is_after(&before.operation)
             }
             _ => instance.launch != self.launch,
+        }
+    }
+
+    /// A thread has waited for the launch beside which its own has begun.
+    pub(super) fn wait_for_launch(&mut self, world: &Epochs) {
+        if self.beside.take().is_some() {
+            self.floor = world.floor(self.launch);
         }
     }
 

@@ -70,8 +70,8 @@ impl Checker {
         let what = AccessKind::Write(Strength::Weak);
         let write = self.half(who, copy.instruction, copy.to, what, Role::CopyTo);
         let pending = self.pending_reads(who.block, &write);
-        let (race, _) = self.in_shared(who.block, who, &write);
-        if let Some(trouble) = pending.or(race) {
+        let found = self.in_shared(who.block, who, &write);
+        if let Some(trouble) = pending.or(found.race) {
             let place = live(&mut self.blocks, who.block)
                 .layout
                 .place(trouble.address);

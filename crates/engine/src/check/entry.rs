@@ -4,12 +4,12 @@ use super::access::{Access, AccessKind, Accessors, Strength, Unwritten};
 use super::cell::Wrong;
 use super::clock::space_of;
 use super::epochs::Instance;
-use super::finding::{Agent, Finding, Side};
+use super::finding::{Agent, Finding, Side, Verb};
 use super::sites::{Role, Site};
 use super::strong::Reach;
-use super::warp::{Ground, Numbered, Trouble};
+use super::warp::{Ground, Numbered, Trouble, Troubles};
 use super::{Block, BlockId, Checked, Checker, Global, live};
-use crate::finding_kind::FindingKind;
+use crate::finding_kind::{FindingKind, RaceReason};
 use crate::memory::{Cached, Contents, Lanes, Memory, Pattern, Place};
 
 impl Checker {
@@ -135,16 +135,23 @@ impl Checker {
             sets: &mut self.sets,
             sweeps: &self.sweeps,
             shadow,
-            empty: None,
-            race: None,
+            found: Troubles::default(),
             overwritten: Vec::new(),
             space: 0,
         };
         reaches(&mut ground);
-        let (race, empty) = (ground.race, ground.empty);
+        let Troubles {
+            race,
+            empty,
+            benign,
+        } = ground.found;
         if self.sets.is_full() {
             block.clock.tick(&mut self.world);
             self.sets.clear(self.world.now());
+        }
+        if let (None, Some(trouble)) = (race, benign) {
+            let place = |_: &Checker| memory.place(trouble.address);
+            self.keep(who, access, place, &trouble)?;
         }
         match race.or(empty) {
             None => Ok(()),
@@ -174,21 +181,49 @@ impl Checker {
     /// As there.
     pub fn shared_of(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
-        let pending = self.pending_reads(owner, &numbered);
-        let (race, empty) = self.in_shared(owner, who, &numbered);
+        self.numbered_in_shared(owner, who, &numbered)
+    }
+
+    /// A thread ends an mbarrier in shared memory of a block, by `mbarrier.inval`.
+    ///
+    /// # Errors
+    /// As [`Checker::shared`]; that others which have waited are not known to come before is benign.
+    pub fn invalidate(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
+        let numbered = Numbered {
+            is_inval: true,
+            ..self.numbered(who, access, Role::of(access.what))
+        };
+        self.numbered_in_shared(owner, who, &numbered)
+    }
+
+    fn numbered_in_shared(
+        &mut self,
+        owner: BlockId,
+        who: Accessors,
+        numbered: &Numbered<'_>,
+    ) -> Checked {
+        let pending = self.pending_reads(owner, numbered);
+        let Troubles {
+            race,
+            empty,
+            benign,
+        } = self.in_shared(owner, who, numbered);
         if let Some(trouble) = pending.or(race) {
             let block = live(&mut self.blocks, owner);
             let place = block.layout.place(trouble.address);
             block.held = None;
-            return Err(self.found(who, &numbered, place, &trouble).into());
+            return Err(self.found(who, numbered, place, &trouble).into());
         }
-        if empty.is_some() && access.unwritten == Unwritten::Carried {
+        if let Some(trouble) = benign {
+            self.keep(who, numbered, in_shared_of(owner, &trouble), &trouble)?;
+        }
+        if empty.is_some() && numbered.unwritten == Unwritten::Carried {
             self.undefined.meet();
         } else if let Some(trouble) = empty
             && live(&mut self.blocks, owner).held.is_none()
         {
             let place = live(&mut self.blocks, owner).layout.place(trouble.address);
-            let found = self.found(who, &numbered, place, &trouble);
+            let found = self.found(who, numbered, place, &trouble);
             live(&mut self.blocks, owner).held = Some(found);
         }
         Ok(())
@@ -199,7 +234,7 @@ impl Checker {
         owner: BlockId,
         who: Accessors,
         access: &Numbered<'_>,
-    ) -> (Option<Trouble>, Option<Trouble>) {
+    ) -> Troubles {
         let found = self.in_shared_with(owner, who, |ground| ground.access(access));
         if access.what.writes() {
             let lanes = access.lanes;
@@ -214,10 +249,10 @@ impl Checker {
         owner: BlockId,
         who: Accessors,
         reaches: impl FnOnce(&mut Ground<'_>),
-    ) -> (Option<Trouble>, Option<Trouble>) {
+    ) -> Troubles {
         // Out of its place while the accessing block's clock, or its own, is at hand.
         let Some(mut held) = self.blocks[owner.0 as usize].take() else {
-            return (None, None);
+            return Troubles::default();
         };
         let Block {
             clock,
@@ -248,13 +283,12 @@ impl Checker {
             sets,
             sweeps: &self.sweeps,
             shadow,
-            empty: None,
-            race: None,
+            found: Troubles::default(),
             overwritten: Vec::new(),
             space: space_of(start),
         };
         reaches(&mut ground);
-        let found = (ground.race, ground.empty);
+        let found = ground.found;
         self.blocks[owner.0 as usize] = Some(held);
         found
     }
@@ -285,6 +319,7 @@ impl Checker {
             lanes: access.lanes,
             unwritten: access.unwritten,
             stored: access.stored,
+            is_inval: false,
             site: self.sites.number(table, role, site, access.instruction),
         }
     }
@@ -298,6 +333,7 @@ impl Checker {
         trouble: &Trouble,
     ) -> Box<Finding> {
         let clock = &live(&mut self.blocks, who.block).clock;
+        let beside = clock.beside;
         let own = Instance {
             launch: clock.launch,
             device: clock.device,
@@ -312,7 +348,8 @@ impl Checker {
                 launch: Some(instance.launch),
                 device: instance.block.map(|_| instance.device),
                 is_exact,
-                ..Side::accessing(agent, (!site.is_copy).then_some(site.what), site.at())
+                access: (!site.is_copy).then_some(site.what),
+                ..Side::new(agent, site.verb(), site.at())
             }
         };
         let before = trouble.before.map(|before| {
@@ -324,12 +361,35 @@ impl Checker {
             side(before.site, instance, before.thread, before.is_exact)
         });
         let kind = trouble.before.map(|before| before.kind.into());
-        let now = side(access.site, own, who.warp * 32 + trouble.lane, true);
+        let mut kind = kind.unwrap_or(FindingKind::Uninitialised);
+        let other = before.as_ref().and_then(|it: &Side| it.launch);
+        if let FindingKind::Race { reason } = &mut kind
+            && beside.is_some_and(|it| other == Some(it))
+        {
+            *reason = RaceReason::Dependent;
+        }
+        let mut now = side(access.site, own, who.warp * 32 + trouble.lane, true);
+        if kind == FindingKind::UnfencedMbarrier {
+            now.verb = Verb::Count;
+        }
         Box::new(Finding {
             place: Some(place),
             before,
-            ..Finding::new(kind.unwrap_or(FindingKind::Uninitialised), now)
+            ..Finding::new(kind, now)
         })
+    }
+}
+
+/// The place of what is wrong in shared memory of a block.
+pub(super) fn in_shared_of(
+    owner: BlockId,
+    trouble: &Trouble,
+) -> impl FnOnce(&Checker) -> Place + use<> {
+    let address = trouble.address;
+    move |checker| {
+        let block = checker.blocks[owner.0 as usize].as_deref();
+        let block = block.expect("the block has not ended");
+        block.layout.place(address)
     }
 }
 

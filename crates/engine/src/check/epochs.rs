@@ -16,6 +16,10 @@ pub(super) struct Launch {
     pub(super) start: u32,
     /// Everything before this time was before it as it began.
     floor: u32,
+    /// The launch that it may have begun before the end of, and the time before which everything was before it then.
+    begun_beside: Option<(LaunchId, u32)>,
+    /// Whether it has let launches begin that depend on it.
+    has_let_begin: bool,
     /// Its blocks' knowledge of others: everything after the launch has it.
     known: View,
     pub(super) is_running: bool,
@@ -117,6 +121,11 @@ impl Epochs {
         self.launched += 1;
         let start = self.next;
         let floor = self.before(&operation).min(start);
+        let beside = self
+            .launches
+            .iter()
+            .find(|it| it.has_let_begin && operation.overlaps(&it.operation));
+        let begun_beside = beside.map(|it| (it.id, it.start.min(floor)));
         self.launches.push(Launch {
             id,
             operation,
@@ -124,10 +133,12 @@ impl Epochs {
             blocks_per_cluster: cluster.max(1),
             start,
             floor,
+            begun_beside,
+            has_let_begin: false,
             known: View::default(),
             is_running: true,
         });
-        (id, floor)
+        (id, begun_beside.map_or(floor, |(_, floor)| floor))
     }
 
     /// Forgets launches that are before all that is yet to come, and before all that runs: one that began beside
@@ -244,6 +255,19 @@ impl Epochs {
     /// The time before which everything is before a launch, or before all that will be.
     pub(super) fn floor(&self, id: LaunchId) -> u32 {
         self.of(id).map_or(self.next, |launch| launch.floor)
+    }
+
+    /// The launch that one has begun beside, though it depends on that, and the time before which everything is before it until
+    /// it waits.
+    pub(super) fn begun_beside(&self, id: LaunchId) -> Option<(LaunchId, u32)> {
+        self.of(id)?.begun_beside
+    }
+
+    /// A launch lets those begin that depend on it.
+    pub(super) fn let_begin(&mut self, id: LaunchId) {
+        if let Some(launch) = self.launches.iter_mut().find(|it| it.id == id) {
+            launch.has_let_begin = true;
+        }
     }
 
     /// When a launch began.

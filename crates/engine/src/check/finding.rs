@@ -33,6 +33,10 @@ pub enum Verb {
     Atomic,
     /// Reads or writes it by an asynchronous copy.
     Copy,
+    /// Reads it by a product of matrices.
+    Multiply,
+    /// Lets an asynchronous copy count its bytes at it, an mbarrier.
+    Count,
     /// Frees it.
     Free,
     /// Accesses it by an instruction that is no load or store.
@@ -195,6 +199,17 @@ impl Finding {
 }
 
 impl Finding {
+    /// Returns its kind, the memory and the lines, which are those of the same finding in another order of threads, too.
+    pub fn brief(&self) -> String {
+        let place = self.place.as_ref().and_then(Place::nearest);
+        let memory = place.map_or_else(String::new, |it| format!(" on {}", it.name()));
+        let mut lines = vec![self.now.source.as_str()];
+        lines.extend(self.before.iter().map(|it| it.source.as_str()));
+        lines.sort_unstable();
+        lines.dedup();
+        format!("{}{memory} at {}", self.kind.name(), lines.join(" and "))
+    }
+
     /// A finding at one instruction, which names no memory.
     pub(crate) fn new(kind: FindingKind, now: Side) -> Finding {
         Finding {
@@ -287,6 +302,8 @@ impl Verb {
             Verb::Write => "writes",
             Verb::Atomic => "atomically accesses",
             Verb::Copy => "copies to or from",
+            Verb::Multiply => "multiplies",
+            Verb::Count => "counts a copy at",
             Verb::Free => "frees",
             Verb::Reach => "reaches",
             Verb::Use => "uses",
@@ -299,6 +316,8 @@ impl Verb {
             Verb::Write => "wrote",
             Verb::Atomic => "atomically accessed",
             Verb::Copy => "copied to or from",
+            Verb::Multiply => "multiplied",
+            Verb::Count => "counted a copy at",
             Verb::Free => "freed",
             Verb::Reach => "reached",
             Verb::Use => "used",
@@ -311,6 +330,8 @@ impl Verb {
             Verb::Write => "write",
             Verb::Atomic => "atomically access",
             Verb::Copy => "copy to or from",
+            Verb::Multiply => "multiply",
+            Verb::Count => "count a copy at",
             Verb::Free => "free",
             Verb::Reach => "reach",
             Verb::Use => "use",

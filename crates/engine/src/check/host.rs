@@ -2,10 +2,11 @@
 
 use super::access::{AccessKind, Accessors, Strength, Unwritten};
 use super::clock::Clock;
-use super::sites::{HOST_READS, HOST_WRITES};
+use super::sites::{HOST_READS, HOST_WRITES, OF_HOST};
 use super::streams::Operation;
 use super::warp::Numbered;
 use super::{Checked, Checker, Global};
+use crate::finding_kind::Severity;
 use crate::memory::{Cached, Contents, Direction, LANES, Lanes, Memory, Pattern, Shared};
 
 impl Checker {
@@ -21,11 +22,12 @@ impl Checker {
         direction: Direction,
     ) -> Checked {
         let shape = super::Shape {
-            program: u32::MAX,
+            program: OF_HOST,
             threads: 32,
             device: memory.device(),
             is_joined: memory.has_peers(),
             blocks_per_cluster: 1,
+            ends_with: Severity::Benign,
         };
         let launch = self.launch(operation, shape);
         let clock = Clock::new(&mut self.world, launch, None, shape);
@@ -97,6 +99,7 @@ impl Checker {
                 },
                 unwritten: Unwritten::Found,
                 stored: None,
+                is_inval: false,
             };
             self.global_in_each(memory, &mut cached, who, &access)?;
             at += count * size;

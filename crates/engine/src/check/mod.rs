@@ -5,7 +5,7 @@
 //!
 //! One [`Checker`] for the devices of an address space, beside their [`Memory`](crate::memory::Memory). It looks at what
 //! checked launches do, one host thread at a time ([`Turns`]); blocks may run one after another or in turns. A call either remembers what happened
-//! and is `Ok`, or gives a [`Finding`]; going on after a finding is sound, but later ones may follow
+//! and is `Ok`, or gives a [`Finding`], but for one that is benign, which is kept; going on after a finding is sound, but later ones may follow
 //! from it.
 //!
 //! | when | call |
@@ -21,10 +21,13 @@
 //! | some of it: `bar.arrive`, `bar.sync` with a count | [`Checker::arrive`] as each warp comes, [`Checker::leave`] for those that waited, when the last has come |
 //! | `bar.warp.sync` of lanes that have met | [`Checker::sync_warp`] |
 //! | `fence`, `membar` | [`Checker::fence`] |
+//! | `griddepcontrol` | [`Checker::let_dependents_begin`], [`Checker::wait_for_launch`] |
 //! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
 //! | the host copies or fills | [`Checker::host`] |
 //! | an unchecked launch has run | [`Checker::trust`] |
+//! | an mbarrier is invalidated | [`Checker::invalidate`] |
 //! | a launch has ended well | [`Checker::leaks`], [`Checker::results`] |
+//! | a launch has ended | [`Checker::take_benign`] |
 //!
 //! Call before the access itself is made. Atomics and other strong accesses must then be made lane
 //! by lane, in ascending order, and in the order of the calls: what a read observes is taken to be
@@ -44,6 +47,7 @@
 //! `cell.rs`, which asks the block's `clock.rs` and the `chains.rs` of what was released.
 
 mod access;
+mod benign;
 mod bulk;
 mod cell;
 mod chains;
@@ -84,7 +88,9 @@ pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
 pub use turns::{Hold, Known, Turn, Turns};
 
+use crate::finding_kind::Severity;
 use crate::memory::{AllocationId, Cached, Contents, Shared};
+use benign::Kept;
 use bulk::Bulks;
 use clock::Clock;
 use copies::{Copies, Source};
@@ -144,6 +150,8 @@ pub struct Shape {
     pub is_joined: bool,
     /// Blocks per cluster, 1 without clusters. Those of a cluster have consecutive indices here.
     pub blocks_per_cluster: u64,
+    /// Findings of this severity end it, and of any above.
+    pub ends_with: Severity,
 }
 
 /// The state of a device's checked launches and of its memory.
@@ -163,6 +171,7 @@ pub struct Checker {
     copied: u64,
     shapes: Vec<(LaunchId, Shape)>,
     undefined: Undefined,
+    kept: Vec<Kept>,
 }
 
 /// The state of an allocation.
@@ -218,6 +227,7 @@ impl Checker {
             copied: 0,
             shapes: Vec::new(),
             undefined: Undefined::default(),
+            kept: Vec::new(),
         }
     }
 
@@ -250,6 +260,7 @@ impl Checker {
         self.world.end(launch);
         self.undefined.forget(launch);
         self.shapes.retain(|(id, _)| *id != launch);
+        self.take_benign(launch);
     }
 
     /// A block becomes resident. `shared` is the launch's layout.
@@ -356,6 +367,19 @@ impl Checker {
     pub fn leave_in_cluster(&mut self, who: Accessors) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
         block.clock.leave_in_cluster(world, who.warp, who.mask);
+    }
+
+    /// Threads let launches begin that depend on theirs.
+    pub fn let_dependents_begin(&mut self, who: Accessors) {
+        let launch = live(&mut self.blocks, who.block).clock.launch;
+        self.world.let_begin(launch);
+    }
+
+    /// Threads wait for the launch that theirs depends on. From here on all of their block count as having waited: which of them
+    /// know, is not followed.
+    pub fn wait_for_launch(&mut self, who: Accessors) {
+        let block = live(&mut self.blocks, who.block);
+        block.clock.wait_for_launch(&self.world);
     }
 
     /// A fence.

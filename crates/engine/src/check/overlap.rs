@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 
+use super::benign::Harmless;
 use super::cell::{Before, Judge, Touch, Wrong, entries};
 use super::line::{Fast, LANE, Line, SITE, SITE_SHIFT, STRONG, WARP, WRITE};
 use super::sets::{Entry, Sets};
@@ -102,7 +103,7 @@ impl Ground<'_> {
         let expected = value(leader);
         let mut others = (leader + 1..32).filter(|lane| lanes >> lane & 1 == 1);
         if let Some(lane) = others.find(|lane| value(*lane) != expected) {
-            self.race.get_or_insert(Trouble {
+            self.found.race.get_or_insert(Trouble {
                 lane,
                 address: at,
                 before: Some(Before {
@@ -113,25 +114,42 @@ impl Ground<'_> {
                     kind: Wrong::Race(RaceReason::Weak),
                 }),
             });
-        } else if self.race.is_none() {
+        } else if self.found.race.is_none() {
             let who = fast.base | leader | fast.site;
-            // Lanes that have come before, where the last has joined them.
-            let Cells { line, .. } = self.shadow.cells(at, bytes);
-            let has_joined = line.rt[first] & STRONG != 0 && (line.rt[first] ^ who) & SITE == 0;
-            let lanes = lanes | if has_joined { line.rm[first] } else { 0 };
-            let state = [fast.now, who, fast.now, who | STRONG, lanes];
-            self.shadow.cells(at, bytes).line.set_state(first, state);
+            let judge = Judge {
+                world: self.world,
+                clock: self.clock,
+                sites: self.sites,
+                floor: self.floor,
+                unwritten: self.unwritten,
+                initial: self.initial,
+            };
+            // Lanes that have come before, where the last has joined them; and other warps.
+            let line = self.shadow.cells(at, bytes).line;
+            let (own, others): (Vec<Entry>, Vec<Entry>) = judge
+                .entries(line, first, self.sets)
+                .into_iter()
+                .filter(|it| it.who & STRONG != 0 && judge.is_plain_store(it))
+                .partition(|it| (it.who ^ who) & (SITE | WARP) == 0);
+            let lanes = own.iter().fold(lanes, |lanes, it| lanes | it.mask);
+            line.set_state(first, [fast.now, who, fast.now, who | STRONG, lanes]);
+            if !others.is_empty() {
+                judge.store_together(line, first, self.sets, (others, (who, lanes)));
+            }
         }
     }
 }
 
 impl Numbered<'_> {
-    /// Whether so many bytes of a lane's, from one on, are already there.
-    pub(super) fn stores_what_is_there(&self, lane: u32, from: usize, bytes: usize) -> bool {
-        self.stored.is_some_and(|stored| {
-            let part = from..from + bytes;
-            stored.bytes(lane)[part.clone()] == stored.there(lane)[part]
-        })
+    /// Why so many bytes from an address on may be written by a lane out of order: they are there already, or end an mbarrier.
+    pub(super) fn harmless(&self, lane: u32, at: u64, bytes: usize) -> Option<Harmless> {
+        let Some(stored) = self.stored else {
+            return self.is_inval.then_some(Harmless::Invalidation);
+        };
+        let from = (at - self.lanes.addresses[lane as usize]) as usize;
+        let part = from..from + bytes;
+        let is_there = stored.bytes(lane)[part.clone()] == stored.there(lane)[part];
+        is_there.then_some(Harmless::EqualStore)
     }
 
     /// Returns the values of a store whose lanes may have equal addresses.

@@ -1,7 +1,7 @@
 //! The accesses of programs by small numbers, so that a cell can remember which it was.
 
 use super::access::{AccessKind, Strength};
-use super::finding::SiteId;
+use super::finding::{SiteId, Verb};
 use super::hash::Map;
 
 /// One instruction's access.
@@ -18,6 +18,20 @@ pub(super) struct Site {
 }
 
 impl Site {
+    /// Whether it is a thread's own plain store.
+    pub(super) fn is_plain_store(&self) -> bool {
+        self.what == AccessKind::Write(Strength::Weak) && !self.is_copy && self.program != OF_HOST
+    }
+
+    /// The action, for findings.
+    pub(super) fn verb(&self) -> Verb {
+        match (self.is_copy, self.is_bulk) {
+            (true, _) => Verb::Copy,
+            (false, true) => Verb::Multiply,
+            (false, false) => Verb::of(self.what),
+        }
+    }
+
     /// The instruction, for findings.
     pub(super) fn at(&self) -> SiteId {
         SiteId {
@@ -42,6 +56,9 @@ pub(super) enum Role {
     Product,
 }
 
+/// In place of a program: the host's.
+pub(super) const OF_HOST: u32 = u32::MAX;
+
 /// The sites of the host's writes and of its reads.
 pub(super) const HOST_WRITES: u32 = 0;
 pub(super) const HOST_READS: u32 = 1;
@@ -65,7 +82,7 @@ const MOST: usize = u16::MAX as usize;
 impl Sites {
     pub(super) fn new() -> Sites {
         let host = |what| Site {
-            program: u32::MAX,
+            program: OF_HOST,
             instruction: u32::MAX,
             what,
             is_copy: false,

@@ -18,6 +18,8 @@ pub struct Operation {
     past: Past,
     /// The operations that the host had waited for: before all that follows, too.
     host: Past,
+    /// Whether it may begin before the operation in front of it in its stream has ended.
+    overlaps: bool,
 }
 
 /// Per stream, how many of its operations are known to be done.
@@ -54,6 +56,11 @@ impl Operation {
     /// Whether the other operation is ordered before this one.
     pub fn is_after(&self, other: &Operation) -> bool {
         self.past.of(other.stream) >= other.tick
+    }
+
+    /// Whether it may begin before the other operation has ended.
+    pub(super) fn overlaps(&self, other: &Operation) -> bool {
+        self.overlaps && (self.stream, self.tick) == (other.stream, other.tick + 1)
     }
 
     /// Whether the other operation is ordered before all that is yet to come.
@@ -110,6 +117,14 @@ impl Streams {
         self.operation(stream.0)
     }
 
+    /// A launch is enqueued that may begin when the one in front of it says so.
+    pub fn enqueue_overlapping(&mut self, stream: Stream) -> Operation {
+        Operation {
+            overlaps: true,
+            ..self.enqueue(stream)
+        }
+    }
+
     /// The host itself reads or writes memory that kernels reach.
     pub fn host(&mut self) -> Operation {
         self.operation(HOST)
@@ -152,6 +167,7 @@ impl Streams {
             tick,
             past: self.pasts[stream].clone(),
             host: self.pasts[HOST].clone(),
+            overlaps: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The effect of a warp's access on the shadow.
 
 use super::access::{AccessKind, Order, Scope, Unwritten};
+use super::benign::Harmless;
 use super::cell::{Before, Judge, Touch};
 use super::clock::Clock;
 use super::epochs::Epochs;
@@ -22,6 +23,15 @@ pub(super) struct Trouble {
     pub(super) before: Option<Before>,
 }
 
+/// The first of each that is wrong with an access.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Troubles {
+    /// It reads what nobody has written.
+    pub(super) empty: Option<Trouble>,
+    pub(super) race: Option<Trouble>,
+    pub(super) benign: Option<Trouble>,
+}
+
 /// The state with which accesses to one memory are judged.
 pub(super) struct Ground<'a> {
     pub(super) world: &'a mut Epochs,
@@ -34,9 +44,7 @@ pub(super) struct Ground<'a> {
     pub(super) unwritten: u32,
     pub(super) initial: u32,
     pub(super) reach: Reach,
-    /// Reads without a value, and races: the first of each.
-    pub(super) empty: Option<Trouble>,
-    pub(super) race: Option<Trouble>,
+    pub(super) found: Troubles,
     /// Where weak writes have taken the place of strong ones.
     pub(super) overwritten: Vec<u64>,
     /// Tells equal offsets of blocks apart.
@@ -53,6 +61,8 @@ pub(super) struct Numbered<'a> {
     pub(super) site: u32,
     pub(super) unwritten: Unwritten,
     pub(super) stored: Option<&'a dyn Stored>,
+    /// Whether it is `mbarrier.inval`.
+    pub(super) is_inval: bool,
 }
 
 impl Numbered<'_> {
@@ -213,7 +223,7 @@ impl Ground<'_> {
                 before,
             };
             if access.what.reads() && !judge.is_written(line, cell) && line.we[cell] != PENDING {
-                self.empty.get_or_insert(trouble(None));
+                self.found.empty.get_or_insert(trouble(None));
             }
             if is_weak && access.what.writes() && line.rt[cell] & (STRONG | SET) != 0 {
                 self.overwritten.push(address);
@@ -221,13 +231,20 @@ impl Ground<'_> {
             let touch = access.touch(lane);
             if let Some(before) = judge.touch(line, cell, self.sets, &touch) {
                 let size = bytes as usize / count;
-                if judge.joins(&touch, &before)
-                    && access.stores_what_is_there(lane, (cell - first) * size, size)
+                let at = address + ((cell - first) * size) as u64;
+                let harmless = access.harmless(lane, at, size);
+                if harmless == Some(Harmless::EqualStore)
+                    && judge.joins(&touch, &before)
                     && judge.join(line, cell, self.sets, (&touch, &before))
                 {
                     continue;
                 }
-                self.race.get_or_insert(trouble(Some(before)));
+                let benign =
+                    harmless.and_then(|it| judge.harmless(line, cell, self.sets, (&touch, it)));
+                match benign {
+                    Some(before) => self.found.benign.get_or_insert(trouble(Some(before))),
+                    None => self.found.race.get_or_insert(trouble(Some(before))),
+                };
             }
         }
     }

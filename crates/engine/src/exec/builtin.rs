@@ -29,8 +29,11 @@ pub(crate) fn call(
             for lane in lanes_of(context.mask) {
                 let bytes = argument(call, context, 0, lane);
                 let memory = context.at.launch.memory;
-                let address = memory.heap_allocate(bytes, instruction, launch);
-                let address = address.unwrap_or(0);
+                let allocated = memory.heap_allocate(bytes, instruction, launch);
+                let address = allocated.unwrap_or_else(|full| {
+                    context.at.launch.full_heap.get_or_init(|| full);
+                    0
+                });
                 give(call, context, lane, address);
             }
             Ok(())

@@ -12,7 +12,8 @@ use super::root::Root;
 use super::shared_operand::SharedOperand;
 use super::undefined;
 use crate::check::{
-    self, AccessKind, Accessors, Copy, CopyRole, Order, Part, Scope, Strength, Unwritten,
+    self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Order, Part, Scope, Strength,
+    Unwritten,
 };
 use crate::finding_kind::FindingKind;
 use crate::memory::{Contents, Fault, Lanes};
@@ -56,8 +57,10 @@ pub(super) unsafe fn check(
         // SAFETY: the contract of this function.
         return unsafe { partial_words::check(context, op, access, (space, host), lanes, bytes) };
     }
-    let fault = stray(context, op, access, space, lanes);
-    if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
+    let fault = stray(context, op, access, space, lanes)
+        .or_else(|| beyond_lent(context, access, space, lanes))
+        .or_else(|| writes_fixed(context, access, space, lanes));
+    if let Some(fault) = fault {
         context.fault(Cause::Fault(fault), op.instruction);
         return false;
     }
@@ -175,6 +178,28 @@ fn stray(
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &*context.at.met.add(op.aux as usize) };
     launch.memory.stray(root, lanes, met)
+}
+
+/// An access beyond the bytes that its parameter was lent, in an allocation that has more.
+fn beyond_lent(
+    context: &Context<'_>,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Option<Fault> {
+    let lent = &context.at.checking.as_ref()?.lent;
+    let Root::Parameter(offset) = access.root.filter(|_| space == Space::Global)? else {
+        return None;
+    };
+    let (_, bytes) = lent.iter().find(|(of, _)| *of == offset)?;
+    let end = |address: u64| address.saturating_add(lanes.bytes.into());
+    let (lane, address) = lanes
+        .each()
+        .find(|&(_, address)| address < bytes.start || end(address) > bytes.end)?;
+    let memory = context.at.launch.memory;
+    let mut fault = memory.fault(FindingKind::OutOfBounds, lane, address, lanes.bytes);
+    fault.place.lies_in(bytes);
+    Some(fault)
 }
 
 /// A write by a pointer that was made from a `&`, or from a variable that nobody writes.
@@ -426,6 +451,22 @@ pub(crate) fn fence(context: &mut Context<'_>, of: u32, among: u32) {
     }
 }
 
+/// Tells that the running lanes let launches begin that depend on theirs.
+pub(crate) fn let_dependents_begin(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.let_dependents_begin(who);
+    }
+}
+
+/// Tells that the running lanes wait for the launch that theirs depends on.
+pub(crate) fn wait_for_launch(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.wait_for_launch(who);
+    }
+}
+
 /// Tells that the running lanes end a group of copies.
 pub(crate) fn commit(context: &mut Context<'_>) {
     let who = who(context);
@@ -484,6 +525,31 @@ pub(super) fn shared_word(
     spot: &SharedOperand,
     what: AccessKind,
 ) -> Result<(), Cause> {
+    word_as(context, op, lane, spot, what, Checker::shared_of)
+}
+
+/// Tells that a lane invalidates an mbarrier.
+pub(super) fn invalidate(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &SharedOperand,
+) -> Result<(), Cause> {
+    let what = AccessKind::Write(Strength::Weak);
+    word_as(context, op, lane, spot, what, Checker::invalidate)
+}
+
+/// Tells the checker of an access to shared memory of a block.
+type OfShared = fn(&mut Checker, BlockId, Accessors, &check::Access<'_>) -> check::Checked;
+
+fn word_as(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &SharedOperand,
+    what: AccessKind,
+    tell: OfShared,
+) -> Result<(), Cause> {
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, lane);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
@@ -497,8 +563,7 @@ pub(super) fn shared_word(
             unwritten: Unwritten::Found,
             stored: None,
         };
-        let checked = checking.checker.shared_of(owner, who, &access);
-        checked?;
+        tell(checking.checker, owner, who, &access)?;
     }
     Ok(())
 }

@@ -130,6 +130,36 @@ impl Warp {
         }
     }
 
+    /// Whether lanes of a group may bring different masks to a gate: that of `same` names no lane that brings another one.
+    ///
+    /// # Errors
+    /// It names one.
+    pub(super) fn check_masks(
+        &self,
+        gate: &Gate,
+        (group, same): (&Group, u32),
+        code: &Code<'_>,
+        context: &Context<'_>,
+    ) -> Result<(), Box<Failed>> {
+        // SAFETY: the slot holds words.
+        let masks = unsafe { context.slot::<u32>(gate.members) };
+        let lane = same.trailing_zeros();
+        let members = masks[lane as usize & 31];
+        let others = members & group.mask & !same;
+        if others == 0 {
+            return Ok(());
+        }
+        let other = others.trailing_zeros();
+        let thread = context.at.thread_index(lane as usize);
+        let (name, place) = (gate.meeting.name(), place(self.site_of_gate(group), code));
+        let text = format!(
+            "thread {thread:?}: lane {lane} comes to {name} with the mask {members:#010x}, and lane {other}, which that \
+             names, with the mask {:#010x}, at {place}",
+            masks[other as usize & 31]
+        );
+        Err(found(text, self.index, lane, context))
+    }
+
     /// Whether a shuffle reads only lanes that its mask names and that take part: a mask may name lanes that
     /// have left, but what they bring is undefined.
     ///

@@ -6,7 +6,7 @@ use super::surroundings::Unmet;
 use super::unlowered::Unlowered;
 use crate::check::{Finding, Stop, Thread, Verb};
 use crate::finding_kind::FindingKind;
-use crate::memory::{Fault, Place};
+use crate::memory::{Fault, OutOfMemory, Place};
 
 /// Why a thread could not go on, beside the findings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,7 +14,13 @@ pub enum Failure {
     /// A `trap` or a breakpoint.
     #[error("trap")]
     Trap,
-    /// The same, by which CUDA C++'s `grid.sync` ends a launch that is not cooperative.
+    /// The same, after the heap had no room for an allocation of the launch.
+    #[error(
+        "trap, after an allocation of {} bytes found no room: {} of {} bytes of the device's heap are in use",
+        .0.bytes, .0.used, .0.limit
+    )]
+    HeapFull(OutOfMemory),
+    /// A trap by which CUDA C++'s `grid.sync` ends a launch that is not cooperative.
     #[error("trap, with which `grid.sync` ends a launch that is not cooperative")]
     NotCooperative,
     /// A failed assertion of `assert` in CUDA C++.

@@ -39,6 +39,10 @@ impl Warp {
         let members = masks[first];
         let same = lanes_where(|lane| masks[lane] == members) & group.mask;
         if same != group.mask {
+            // Where they only wait, nobody can go on.
+            if code.finds_divergence() && gate.meeting != Meeting::Sync {
+                self.check_masks(gate, (group, same), code, context)?;
+            }
             self.ready.push(Group {
                 mask: group.mask & !same,
                 ..*group

@@ -277,7 +277,10 @@ impl Step<'_> {
     /// The slots are those of the running program.
     unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Cause> {
         let mut word = self.read()?;
-        self.tell(context)?;
+        match self.it.act {
+            Act::Inval => checked::invalidate(context, self.op, self.lane, &self.spot)?,
+            _ => self.tell(context)?,
+        }
         // SAFETY: the slots are those of a verified program, of their kinds.
         let of = |slot: u32| unsafe { self.word(context, slot) };
         let changed = match self.it.act {

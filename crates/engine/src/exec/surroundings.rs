@@ -1,7 +1,8 @@
 //! The state that a warp reaches besides its registers.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use super::wgmma::Products;
 use crate::check::undefined::Registers;
 use crate::check::{BlockId, Hold, LaunchId};
 use crate::count::Tally;
-use crate::memory::{self, Cached, Memory, Parts, Shared};
+use crate::memory::{self, Cached, Memory, OutOfMemory, Parts, Shared};
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -47,6 +48,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) workspace: u64,
     /// When it ends, and how long it may take.
     pub(crate) deadline: Option<Deadline>,
+    /// The first allocation of its threads for which the heap had no room.
+    pub(crate) full_heap: OnceLock<OutOfMemory>,
 }
 
 /// The moment at which a launch ends.
@@ -232,6 +235,8 @@ pub(crate) struct Checking<'l> {
     pub(crate) has_told: bool,
     /// The offsets of the parameters through which nobody writes.
     pub(crate) fixed: Vec<u32>,
+    /// The bytes that pointers may reach, by the offsets of their parameters.
+    pub(crate) lent: Vec<(u32, Range<u64>)>,
     /// The undefined bits of the warps' registers.
     pub(crate) undefined: Registers,
     /// Of dynamic shared memory, by the numbers of the blocks that have declared some.

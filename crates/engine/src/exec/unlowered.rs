@@ -2,7 +2,7 @@
 
 /// An instruction that the engine does not execute.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` in {function}, line {line} of the PTX, is not executed by the emulator: {why}")]
+#[error("`{}` in {function}, line {line} of the PTX, is not executed by the emulator: {why}", on_one_line(.text))]
 pub struct Unsupported {
     /// The instruction.
     pub text: String,
@@ -12,6 +12,11 @@ pub struct Unsupported {
     pub line: u32,
     /// The part of it.
     pub why: String,
+}
+
+/// An instruction in the spaces of one line: compilers break calls.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Why a function cannot be made into what the engine executes.

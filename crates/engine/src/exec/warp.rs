@@ -354,7 +354,11 @@ impl Warp {
                     return self.open_gates(code, context);
                 }
                 Then::Trap => {
-                    return Err(Box::new(context.failed(Failure::Trap.into(), instruction)));
+                    let failure = match context.at.launch.full_heap.get() {
+                        Some(full) => Failure::HeapFull(*full),
+                        None => Failure::Trap,
+                    };
+                    return Err(Box::new(context.failed(failure.into(), instruction)));
                 }
             }
             let has_had_its_turn = group.spent >= TURN || context.at.looks > LOOKS;

@@ -1,8 +1,8 @@
 //! Loads, stores, atomics, fences and hints.
 
 use ptx::{
-    Address, Atom, AtomicOperator, Base, CpAsync, CreatePolicy, Fence, Ld, Ldu, Operand, Order,
-    Proxy, Red, Reg, Scope, Space, St, StBulk, Type,
+    Address, Atom, AtomicOperator, Base, CpAsync, CreatePolicy, Fence, Griddepcontrol, Ld, Ldu,
+    Operand, Order, Proxy, Red, Reg, Scope, Space, St, StBulk, Type,
 };
 
 use super::atomic;
@@ -361,6 +361,18 @@ impl Lowering<'_> {
             act,
             data,
         )
+    }
+
+    /// Launches follow one another: the checks want to know which may not.
+    pub(super) fn grid_dependency(&mut self, it: Griddepcontrol) -> Lowered<()> {
+        let run = match it {
+            Griddepcontrol::LaunchDependents => {
+                handler!([], |c, _op| checked::let_dependents_begin(c))
+            }
+            Griddepcontrol::Wait => handler!([], |c, _op| checked::wait_for_launch(c)),
+        };
+        self.emit_masked(run, 0, [0; 3], 0);
+        Ok(())
     }
 
     pub(super) fn fence(&mut self, fence: &Fence) -> Lowered<()> {

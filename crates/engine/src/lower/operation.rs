@@ -100,8 +100,8 @@ impl Lowering<'_> {
             | O::Discard(_)
             | O::CpAsyncBulkPrefetch(_)
             | O::Pmevent(_)
-            | O::Setmaxnreg(_)
-            | O::Griddepcontrol(_) => Ok(()),
+            | O::Setmaxnreg(_) => Ok(()),
+            O::Griddepcontrol(it) => self.grid_dependency(*it),
             // Asynchronous copies.
             O::CpAsync(it) => self.copy_async(it),
             O::CpAsyncCommitGroup => self.commit_copies(),

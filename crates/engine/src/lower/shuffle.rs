@@ -4,6 +4,7 @@ use ptx::{Operand, Shfl, ShuffleMode};
 
 use super::handler::handler;
 use super::{Lowered, Lowering};
+use crate::exec::failure::Cause;
 use crate::exec::op::{Context, Op, each_lane, lanes_where};
 use crate::exec::program::Meeting;
 use crate::exec::registers::{Kind, LANES};
@@ -51,9 +52,33 @@ unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: Shu
             _ => lane as u32,
         });
         let within = lanes_where(|lane| source(lane).1);
+        if context.at.checking.is_some() {
+            check_segments(context, op);
+        }
         let shuffled = each_lane(|lane| values[sources[lane] as usize & 31]);
         context.set_running(op.d, &shuffled);
         context.set_predicate_of_running(op.aux as u32, within);
+    }
+}
+
+/// Finds segments whose lanes are no power of two: they would share lanes.
+///
+/// # Safety
+/// As for [`shuffle`].
+unsafe fn check_segments(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    let bounds = unsafe { context.slot::<u32>(op.c) };
+    let lanes = |lane: usize| 32 - (bounds[lane] >> 8 & 31);
+    let odd = lanes_where(|lane| !lanes(lane).is_power_of_two()) & context.mask;
+    if odd != 0 {
+        let lane = odd.trailing_zeros();
+        let text = format!(
+            "it shuffles within segments of {} lanes, which is no power of two",
+            lanes(lane as usize & 31)
+        );
+        let all = std::mem::replace(&mut context.mask, 1 << lane);
+        context.fault(Cause::misuse(text), op.instruction);
+        context.mask = all;
     }
 }
 

@@ -150,21 +150,27 @@ impl Memory {
         self.insert(bytes, alignment, contents, Kind::Buffer, label)
     }
 
-    /// A kernel's `malloc`, at an instruction of a launch: see [`Kind::Heap`]. None where the heap is full.
-    pub fn heap_allocate(&self, bytes: u64, instruction: u32, launch: u64) -> Option<u64> {
+    /// A kernel's `malloc`, at an instruction of a launch: see [`Kind::Heap`].
+    ///
+    /// # Errors
+    /// The heap is full, or the host's memory.
+    pub fn heap_allocate(
+        &self,
+        bytes: u64,
+        instruction: u32,
+        launch: u64,
+    ) -> Result<u64, OutOfMemory> {
         let kind = Kind::Heap {
             instruction,
             launch,
         };
         let label = Label::new("", 1);
-        let start = self
-            .insert(bytes, HEAP_ALIGNMENT, Contents::Undefined, kind, label)
-            .ok()?;
+        let start = self.insert(bytes, HEAP_ALIGNMENT, Contents::Undefined, kind, label)?;
         let to = std::ptr::with_exposed_provenance_mut::<u8>(start as usize);
         // What an earlier block has left is none of the addresses by which blocks are reached.
         // SAFETY: allocated above with so many bytes, and nobody knows of it yet.
         unsafe { to.write_bytes(0xFF, bytes as usize) };
-        Some(start)
+        Ok(start)
     }
 
     /// Adds memory that somebody else owns, and keeps until it is forgotten.

@@ -1,6 +1,7 @@
 //! Memory as the kernel's author knows it.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Kind of a piece of memory.
@@ -81,7 +82,7 @@ impl Part {
     }
 
     /// Returns its kind and its name.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let name = &self.label.name;
         match (&self.kind, name.is_empty()) {
             (Kind::Buffer | Kind::Host, true) => "a buffer".to_owned(),
@@ -164,6 +165,14 @@ impl Place {
             if part.label.element_bytes == 1 && part.kind != Kind::DynamicShared {
                 part.label.element_bytes = bytes.max(1);
             }
+        }
+    }
+
+    /// Tells of the address as of one in some bytes of the memory that holds it, which it may miss.
+    pub(crate) fn lies_in(&mut self, bytes: &Range<u64>) {
+        if let Some(part) = &mut self.below {
+            part.offset = self.address.wrapping_sub(bytes.start) as i64;
+            part.bytes = bytes.end - bytes.start;
         }
     }
 

@@ -1,6 +1,5 @@
 //! Places in the source, as reports name them.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,10 +11,12 @@ pub(crate) use attributed::{Attributed, attributed};
 pub(crate) use calls::called_at;
 pub use frames::Frame;
 pub(crate) use frames::frames;
+pub use names::{demangled, name_of};
 
 mod attributed;
 mod calls;
 mod frames;
+mod names;
 
 /// A line of the source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +36,7 @@ impl fmt::Display for Place {
 }
 
 /// Where an instruction is from.
+#[derive(Default)]
 pub(crate) struct Places {
     /// The innermost function of the kernel's author at or before it: compilers often tell no more than
     /// where what they inlined is from. Else the instruction's own line.
@@ -82,14 +84,26 @@ impl Place {
 
 /// File and line of an instruction, else its line in the PTX; in brackets what was inlined there, where that was
 /// inlined, and what `called_at` says of its function.
+///
+/// Where the compiler says that an instruction is from no line (`.loc 1 0 0`), that of an earlier one would be wrong: it is the
+/// PTX's, too.
 pub(crate) fn place(module: &Module, body: &Body, index: usize, called_at: &[String]) -> String {
-    let places = places(module, body, index);
+    let places = match is_from_no_line(body, index) {
+        true => Places::default(),
+        false => places(module, body, index),
+    };
     let line = line_of(&places, body, index);
     let notes: Vec<String> = places.notes().chain(called_at.iter().cloned()).collect();
     match notes.is_empty() {
         true => line,
         false => format!("{line} ({})", notes.join(", ")),
     }
+}
+
+fn is_from_no_line(body: &Body, index: usize) -> bool {
+    let all = inlined(body, body.instructions[index].location);
+    let mut lines = all.map(|at| body.locations[at as usize].line).peekable();
+    lines.peek().is_some() && lines.all(|line| line == 0)
 }
 
 fn line_of(places: &Places, body: &Body, index: usize) -> String {
@@ -180,74 +194,9 @@ fn shortened(file: &str) -> &str {
     root.map_or(file, |root| &file[root.len()..])
 }
 
-/// Returns the author's name of a variable: the last part of a name that rustc or a compiler of C++ has mangled.
-pub fn name_of(symbol: &str) -> Cow<'_, str> {
-    match symbol.strip_prefix("_R") {
-        Some(path) => Cow::Borrowed(last_of_rust(path).unwrap_or(symbol)),
-        None => last_of_cpp(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned),
-    }
-}
-
-fn last_of_rust(path: &str) -> Option<&str> {
-    // Parts are their lengths in digits and what they say, which may begin with a `_` that does not count.
-    (1..path.len()).find_map(|at| {
-        let (before, part) = path.split_at_checked(at)?;
-        let digits = before.len()
-            - before
-                .trim_end_matches(|it: char| it.is_ascii_digit())
-                .len();
-        let length: usize = before[before.len() - digits..].parse().ok()?;
-        let part = match part.strip_prefix('_') {
-            Some(rest) if rest.len() == length => rest,
-            _ => part,
-        };
-        (part.len() == length && digits > 0).then_some(part)
-    })
-}
-
-fn last_of_cpp(symbol: &str) -> Option<String> {
-    if !symbol.starts_with("_Z") {
-        return None;
-    }
-    let mut whole = cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()?;
-    // The arguments of a template may have paths of their own.
-    let mut depth = 0u32;
-    let mut start = 0;
-    for (at, it) in whole.char_indices() {
-        match it {
-            '<' | '(' | '{' => depth += 1,
-            '>' | ')' | '}' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 => start = at + 1,
-            _ => {}
-        }
-    }
-    Some(whole.split_off(start))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{in_library, name_of};
-
-    #[test]
-    fn variables_have_the_names_of_the_source() {
-        let names = [
-            (
-                "_RNvNtCslJq33NdhYKP_19conformance_kernels6memory6PRIMES",
-                "PRIMES",
-            ),
-            ("_RNvNtCs1_7planted9elsewhere11TABLE_OF_12", "TABLE_OF_12"),
-            ("TABLE", "TABLE"),
-            ("_ZZ7barsbadE1s", "s"),
-            ("_ZZ1fvE1s_0", "s"),
-            ("_ZN2ns3tabE", "tab"),
-            ("_ZZN2ns1fIfLi4EEEvPT_iE5tiles", "tiles"),
-            ("_ZN2ns3tabISt6vectorIiEEE", "tab<std::vector<int> >"),
-            ("_Zero", "_Zero"),
-        ];
-        for (symbol, name) in names {
-            assert_eq!(name_of(symbol), name);
-        }
-    }
+    use super::in_library;
 
     #[test]
     fn files_of_libraries_are_named_from_their_roots() {

@@ -12,8 +12,13 @@ const SOURCE: &str = include_str!("nvcc/places.cu");
 
 /// Returns the finding of a checked launch of 64 threads, over 64 zeros.
 fn finding(kernel: &str) -> String {
+    finding_in(PTX, kernel)
+}
+
+/// The same of a kernel of other PTX.
+fn finding_in(text: &str, kernel: &str) -> String {
     let memory: Arc<Memory> = Arc::default();
-    let module = Module::load(PTX, &memory).expect("PTX");
+    let module = Module::load(text, &memory).expect("PTX");
     let label = Label::new("y", 4);
     let y = memory.allocate(256, 256, Contents::Defined, label);
     let shape = Shape {
@@ -151,5 +156,69 @@ fn the_lines_of_libraries_are_named_beside_the_authors() {
             format!("accesses it at {large} {header}226)"),
             format!("accessed it at {small} {header}112)"),
         ],
+    );
+}
+
+/// A kernel whose threads read at no line, and one that takes the heap for itself.
+const OTHERS: &str = r#"
+.version 7.8
+.target sm_80
+.address_size 64
+.file 1 "author.cu"
+.extern .func (.param .b64 block) malloc(.param .b64 bytes);
+.visible .entry races(.param .u64 y) {
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .loc 1 40 3
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, %tid.x;
+    setp.eq.u32 %p1, %r1, 0;
+    .loc 1 42 7
+    @%p1 st.global.u32 [%rd1], 1;
+    .loc 1 0 0
+    ld.global.u32 %r2, [%rd1];
+    ret;
+}
+.visible .entry fills(.param .u64 y) {
+    .reg .pred %p<2>;
+    .reg .b64 %rd<3>;
+    .param .b64 bytes;
+    .param .b64 block;
+    ld.param.u64 %rd1, [y];
+    .loc 1 50 3
+    st.param.b64 [bytes], 1048576;
+AGAIN:
+    call.uni (block), malloc, (bytes);
+    ld.param.b64 %rd2, [block];
+    setp.ne.u64 %p1, %rd2, 0;
+    @%p1 bra AGAIN;
+    .loc 1 52 5
+    trap;
+}
+"#;
+
+#[test]
+fn an_instruction_of_no_line_is_told_by_the_line_of_the_ptx() {
+    let found = finding_in(OTHERS, "races");
+    let line = 1 + OTHERS
+        .lines()
+        .position(|it| it.contains("ld.global"))
+        .expect("a line");
+    assert!(
+        found.contains(&format!("at line {line} of the PTX")),
+        "{found}"
+    );
+    assert!(found.contains("wrote it at author.cu:42"), "{found}");
+}
+
+#[test]
+fn a_trap_where_the_heap_is_full_says_so() {
+    let found = finding_in(OTHERS, "fills");
+    let full = "trap, after an allocation of 1048576 bytes found no room: ";
+    assert!(found.contains(full), "{found}");
+    assert!(
+        found.contains(" of 8388608 bytes of the device's heap are in use, at author.cu:52"),
+        "{found}"
     );
 }

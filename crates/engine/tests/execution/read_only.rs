@@ -56,6 +56,8 @@ impl Device {
             checker: &mut self.checker,
             operation: self.streams.enqueue(self.stream),
             fixed: Vec::new(),
+            lent: Vec::new(),
+            benign: None,
         };
         let shape = Shape {
             grid: [1; 3],

@@ -45,6 +45,8 @@ fn ends(body: &str, schedule: Schedule, is_checked: bool) {
         checker: &mut checker,
         operation: streams.enqueue(stream),
         fixed: Vec::new(),
+        lent: Vec::new(),
+        benign: None,
     });
     let kernel = module.kernel("test").expect("a kernel");
     kernel.prepare().expect("it is lowered");

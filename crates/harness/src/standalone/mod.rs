@@ -31,6 +31,7 @@ mod argument;
 mod assembler;
 mod description;
 mod element;
+mod lock_free;
 mod run;
 mod signature;
 

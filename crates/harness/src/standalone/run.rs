@@ -7,7 +7,7 @@ use std::path::Path;
 use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
 
 use super::argument::{Contents, Kind};
-use super::{Element, Launch, Output, StandaloneError, assembler, signature};
+use super::{Element, Launch, Output, StandaloneError, assembler, lock_free, signature};
 use crate::driver::{
     Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, free_host_memory,
     read_whole,
@@ -19,6 +19,7 @@ pub struct Standalone {
     kernel: String,
     text: String,
     target: u32,
+    is_lock_free: bool,
     /// Names of the arguments in findings.
     names: Vec<&'static str>,
 }
@@ -162,6 +163,7 @@ impl Standalone {
         Ok(Standalone {
             kernel: kernel.name.clone(),
             target: module.target.arch,
+            is_lock_free: lock_free::is_lock_free(&module, kernel),
             names: (0..launch.arguments.len()).map(name).collect(),
             text,
             launch,
@@ -186,6 +188,11 @@ impl Standalone {
     /// The architecture that the PTX is for: 90 of `sm_90`.
     pub fn target(&self) -> u32 {
         self.target
+    }
+
+    /// Whether threads of the kernel swap atomics or read what others may write meanwhile, as locks and lock-free structures do.
+    pub fn is_lock_free(&self) -> bool {
+        self.is_lock_free
     }
 
     /// Blocks and threads.

@@ -1,18 +1,21 @@
 //! Arguments compared with the parameters that a kernel's PTX declares.
 
+use std::borrow::Cow;
+
+use crate::driver::demangled;
 use crate::table::counted;
 use ptx::{Function, FunctionKind, Kind as Sort, Module, Parameter};
 
 use super::argument::{Argument, Kind};
 
-/// The kernel of this name, or the only one.
+/// The kernel of this name, of this name before a compiler mangled it, or the only one.
 ///
 /// # Errors
 /// In words: there is no such kernel, or several to choose from, and the names that there are.
 pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m Function, String> {
     let is_kernel = |it: &&Function| it.kind == FunctionKind::Entry && it.body.is_some();
     let kernels: Vec<&Function> = module.functions.iter().filter(is_kernel).collect();
-    let names: Vec<&str> = kernels.iter().map(|it| it.name.as_str()).collect();
+    let names: Vec<Cow<'_, str>> = kernels.iter().map(|it| demangled(&it.name)).collect();
     let listed = || match names.len() {
         0 => "it has none".to_owned(),
         _ => format!("it has {}", names.join(", ")),
@@ -24,12 +27,30 @@ pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
             listed()
         )),
         (Some(name), _) => {
-            let found = kernels.iter().find(|it| it.name == name);
-            found
-                .copied()
-                .ok_or_else(|| format!("there is no kernel {name}: {}", listed()))
+            if let Some(found) = kernels.iter().find(|it| it.name == name) {
+                return Ok(found);
+            }
+            let meant = |whole: &str| whole == name || without_arguments(whole) == name;
+            let mut all = kernels.iter().zip(&names).filter(|(_, it)| meant(it));
+            match (all.next(), all.next()) {
+                (Some((only, _)), None) => Ok(only),
+                (None, _) => Err(format!("there is no kernel {name}: {}", listed())),
+                (Some(_), Some(_)) => {
+                    let mangled: Vec<&str> = kernels.iter().map(|it| it.name.as_str()).collect();
+                    Err(format!(
+                        "several kernels are called {name}; name one of {}",
+                        mangled.join(", ")
+                    ))
+                }
+            }
         }
     }
+}
+
+/// The last part of a path, without the arguments of a template: `scale` of `ns::scale<float>`.
+fn without_arguments(whole: &str) -> &str {
+    let path = whole.split_once('<').map_or(whole, |(path, _)| path);
+    path.rsplit_once("::").map_or(path, |(_, last)| last)
 }
 
 /// Fails where the arguments are not the kernel's.

@@ -76,10 +76,14 @@ pub struct Launch {
     pub cluster: u32,
     /// In how many streams, which do not wait for each other.
     pub streams: usize,
+    /// How often in each, one launch beginning when the one before it says so.
+    pub times: usize,
     /// Elements of `x`, and the kernel's `n`.
     pub n: u32,
     /// Elements of `y`, and what they are before the launch.
     pub y: (usize, Before),
+    /// How many of them the launch is lent.
+    pub lent: usize,
 }
 
 /// The contents of a buffer before a launch.
@@ -110,12 +114,21 @@ impl Launch {
             1 => prepared,
             blocks => prepared.with_cluster([blocks, 1, 1])?,
         };
+        let prepared = match self.times {
+            1 => prepared,
+            // SAFETY: none for the kernel with the bug, as below.
+            _ => unsafe { prepared.overlapping() }?,
+        };
         let streams = (0..self.streams).map(|_| Stream::new(device));
         let streams: Vec<Stream<'_>> = streams.collect::<Result<_, _>>()?;
-        for stream in &streams {
+        let lent = ..self.lent.min(self.y.0);
+        let launches = streams
+            .iter()
+            .flat_map(|it| std::iter::repeat_n(it, self.times));
+        for stream in launches {
             // SAFETY: none for the kernel with the bug, which is why the program that launches it does
             // nothing else. The buffers outlive the wait.
-            unsafe { prepared.launch(stream, &(x.slice(..), y.slice_mut(..), self.n)) }?;
+            unsafe { prepared.launch(stream, &(x.slice(..), y.slice_mut(lent), self.n)) }?;
         }
         streams.iter().try_for_each(Stream::synchronize)?;
         y.to_vec()

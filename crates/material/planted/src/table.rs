@@ -12,7 +12,7 @@ use crate::{Bug, Correct, Launch, Needs};
 
 macro_rules! bugs {
     ($($module:ident::$name:ident / $fixed:ident: $shape:expr $(; $streams:literal streams)? $(; $needs:ident $($blocks:literal blocks)?)?,
-        $n:expr, $y:expr, $report:expr;)*) => {
+        $n:expr, $y:expr $(; lent $lent:literal)? $(; times $times:literal)?, $report:expr;)*) => {
         /// All of them.
         pub const BUGS: &[Bug] = &[$(Bug {
             name: stringify!($name),
@@ -23,8 +23,10 @@ macro_rules! bugs {
                 shape: $shape,
                 cluster: [$($($blocks,)?)? 1][0],
                 streams: [$($streams,)? 1][0],
+                times: [$($times,)? 1][0],
                 n: $n,
                 y: $y,
+                lent: [$($lent,)? usize::MAX][0],
             },
             report: $report,
         }),*];
@@ -42,8 +44,10 @@ macro_rules! correct {
                 shape: $shape,
                 cluster: 1,
                 streams: 1,
+                times: 1,
                 n: $n,
                 y: $y,
+                lent: usize::MAX,
             },
         }),*];
     };
@@ -75,6 +79,35 @@ bugs! {
         (2, 256, 0), 500, (32, Zeros),
         "race on element 0 of a shared array (of 16): block [0, 0, 0], thread [0, 0, 0] writes it at \
         {both}, and block [0, 0, 0], thread [30, 0, 0] read it at {both}";
+    shared::equal_stores / equal_stores_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "stores of equal values on element 0 of a shared array (of 1): block [0, 0, 0], thread [33, \
+        0, 0] writes it at {both}, and block [0, 0, 0], thread [1, 0, 0] wrote it at {both}";
+    bounds::beyond_lent_part / beyond_lent_part_fixed:
+        (1, 64, 0), 64, (128, Zeros); lent 64,
+        "out of bounds: block [0, 0, 0], thread [63, 0, 0] writes element 64 of `y` (of 64) at {now}";
+    divergence::masks_differ / masks_differ_fixed:
+        (1, 32, 0), 32, (32, Zeros),
+        "divergence in block [0, 0, 0]: thread [0, 0, 0]: lane 0 comes to a Shuffle with the mask \
+        0xffffffff, and lane 16, which that names, with the mask 0xffff0000, at {at}";
+    divergence::odd_width / odd_width_fixed:
+        (1, 32, 0), 32, (32, Zeros),
+        "misuse: block [0, 0, 0], thread [0, 0, 0]: it shuffles within segments of 12 lanes, which is \
+        no power of two, at {at}";
+    loads::barrier_unfenced / barrier_unfenced_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "no proxy fence for an mbarrier on byte 0 of a shared array (of 8 bytes): block [0, 0, 0], \
+        thread [0, 0, 0] counts a copy at it at {now}, and block [0, 0, 0], thread [0, 0, 0] wrote it at \
+        {before}; `fence.proxy.async` or `fence.mbarrier_init` between the two is missing";
+    loads::wait_before_inval / wait_before_inval_fixed:
+        (1, 32, 0); Hopper, 32, (32, Zeros),
+        "wait before `mbarrier.inval` on byte 0 of a shared array (of 8 bytes): block [0, 0, 0], thread \
+        [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [31, 0, 0] read it at {before}";
+    loads::dependent_without_wait / dependent_without_wait_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros); times 2,
+        "race on element 0 of `y` (of 64): block [0, 0, 0], thread [0, 0, 0] reads it at {now}, and \
+        block [0, 0, 0], thread [0, 0, 0] of another launch wrote it at {now}; a launch that may begin \
+        before another ends waits for it by `griddepcontrol.wait`";
     shared::all_write_one / all_write_one_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "race on element 0 of a shared array (of 1): block [0, 0, 0], thread [1, 0, 0] writes \
@@ -340,7 +373,7 @@ bugs! {
         (1, 64, 0); Hopper, 64, (128, Zeros),
         "no proxy fence on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, \
         0, 0] copies to or from it at {now}, and block [0, 0, 0], thread [0, 0, 0] wrote it at \
-        {before}";
+        {before}; `fence.proxy.async` between the two is missing";
     stores::store_too_early / store_too_early_fixed:
         (1, 64, 0); Hopper, 64, (128, Zeros),
         "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
@@ -421,21 +454,21 @@ bugs! {
     products::operand_unfenced / operand_unfenced_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "no proxy fence on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, \
-        0], thread [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [0, 0, 0] wrote \
-        it at {before}";
+        0], thread [0, 0, 0] multiplies it at {product}, and block [0, 0, 0], thread [0, 0, 0] wrote \
+        it at {before}; `fence.proxy.async` between the two is missing";
     products::operand_too_early / operand_too_early_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "race on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, 0], thread \
-        [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
+        [0, 0, 0] multiplies it at {product}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
         {before}";
     products::operand_overwritten / operand_overwritten_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
         [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
-        read it at {product}";
+        multiplied it at {product}";
     products::operand_one_too_few / operand_one_too_few_fixed:
         (1, 128, 17408); Hopper, 64, (4096, Zeros),
         "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
         [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
-        read it at {product}";
+        multiplied it at {product}";
 }

@@ -26,8 +26,10 @@ impl ValueBug {
         shape: (1, 64, 0),
         cluster: 1,
         streams: 1,
+        times: 1,
         n: 64,
         y: (64, Zeros),
+        lent: usize::MAX,
     };
 }
 

@@ -252,6 +252,8 @@ fn run(name: &str, launch: Launch, arguments: &[Argument<'_>]) -> Vec<Vec<u8>> {
         checker: &mut checker,
         operation: streams.enqueue(stream),
         fixed: Vec::new(),
+        lent: Vec::new(),
+        benign: None,
     };
     let shape = Shape {
         grid: [launch.grid, 1, 1],

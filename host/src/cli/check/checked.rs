@@ -28,6 +28,8 @@ pub(super) struct Row<'a> {
     failed: u64,
     /// The kinds of these findings, by name, each with its launches.
     kinds: String,
+    /// Benign findings, each with its launches.
+    benign: String,
     schedules: String,
 }
 
@@ -80,6 +82,9 @@ impl Checked {
             for (kind, count) in launches.kinds {
                 *sum.kinds.entry(kind).or_default() += count;
             }
+            for (brief, count) in launches.benign {
+                *sum.benign.entry(brief).or_default() += count;
+            }
             sum.in_order |= launches.in_order;
             // Processes of one check have the same seeds.
             sum.seeds = sum.seeds.max(launches.seeds);
@@ -92,7 +97,8 @@ impl Checked {
             kernel,
             launches: launches.all,
             failed: launches.failed,
-            kinds: kinds(launches),
+            kinds: told(&launches.kinds),
+            benign: told(&launches.benign),
             schedules: schedules(launches),
         });
         rows.collect()
@@ -171,6 +177,12 @@ impl fmt::Display for Checked {
         for (schedules, kernels) in self.by_schedules() {
             writeln!(formatter, "  {schedules}: {}", list(&kernels))?;
         }
+        for (kernel, launches) in &self.kernels {
+            for (brief, &count) in &launches.benign {
+                let launches = counted(count, "launch");
+                writeln!(formatter, "  benign, in {launches} of {kernel}: {brief}")?;
+            }
+        }
         if self.unchecked > 0 {
             let launches = counted(self.unchecked, "launch");
             writeln!(formatter, "  not checked: {launches} without checks")?;
@@ -191,8 +203,8 @@ impl Checked {
 }
 
 /// `leak (1); race (3)`
-fn kinds(launches: &Launches) -> String {
-    let all = launches.kinds.iter();
+fn told(findings: &BTreeMap<String, u64>) -> String {
+    let all = findings.iter();
     all.map(|(kind, count)| format!("{kind} ({count})"))
         .collect::<Vec<_>>()
         .join("; ")
@@ -303,6 +315,26 @@ mod tests {
         let checked = Checked::new(ran.into(), Outcome::Failed);
         let kinds: Vec<String> = checked.rows().into_iter().map(|row| row.kinds).collect();
         assert_eq!(kinds, ["leak (1); race (2)", ""]);
+    }
+
+    #[test]
+    fn benign_findings_are_shown_apart_and_nothing_is_found() {
+        let brief = "stores of equal values at src/a.rs:1 and src/a.rs:2";
+        let benign = Launches {
+            benign: [(brief.to_owned(), 2)].into(),
+            ..launches(3, true, 0)
+        };
+        let ran = [
+            record("a", &[("x", benign.clone())]),
+            record("b", &[("x", benign)]),
+        ];
+        let checked = Checked::new(ran.into(), Outcome::Passed);
+        assert!(checked.verdict().is_ok());
+        let text = checked.to_string();
+        assert!(text.contains("; nothing was found.\n"), "{text}");
+        let line = format!("\n  benign, in 4 launches of x: {brief}\n");
+        assert!(text.contains(&line), "{text}");
+        assert_eq!(checked.rows()[0].benign, format!("{brief} (4)"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::interrupt::Interrupt;
 use super::option_values::whole;
 use super::suite::Workloads;
 use super::workload_commands::Program;
-use super::{Failure, coverage, limits, row_format, streams};
+use super::{Failure, coverage, limits, row_format, severity, streams};
 use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
@@ -51,6 +51,9 @@ pub(super) struct Arguments {
     workloads: Workloads,
 
     #[command(flatten)]
+    severity: severity::Arguments,
+
+    #[command(flatten)]
     limits: limits::Arguments,
 
     #[command(flatten)]
@@ -71,6 +74,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy)]
 struct How<'a> {
     seeds: u64,
+    severity: &'a severity::Arguments,
     limits: &'a limits::Arguments,
     coverage: &'a coverage::Arguments,
     printed: &'a row_format::Arguments,
@@ -84,6 +88,7 @@ const SEEDS_OF_POINTS: u64 = 4;
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     let how = |seeds| How {
         seeds: arguments.seeds.unwrap_or(seeds),
+        severity: &arguments.severity,
         limits: &arguments.limits,
         coverage: &arguments.coverage,
         printed: &arguments.printed,
@@ -130,6 +135,10 @@ impl Observed<'_> {
             .env("RIDGEPOINT_SEEDS", self.how.seeds.to_string())
             .env(record::MAX_STEPS, self.how.limits.max_steps.to_string())
             .env(record::TIME_LIMIT, self.how.limits.time_limit.to_string())
+            .env(
+                record::STRICT,
+                u8::from(self.how.severity.strict).to_string(),
+            )
             .env(record::FOLDER, records.path())
             .env(record::REPLAY, &self.replay);
         let said = self.redirect().map_err(Failure::failed)?;

@@ -17,7 +17,7 @@ use summary::Summary;
 use super::failure::OF_SIGNALS;
 use super::interrupt::Interrupt;
 use super::option_values::whole;
-use super::{Failure, coverage, limits, streams};
+use super::{Failure, coverage, limits, severity, streams};
 
 const HELP: &str = "\
 Examples:
@@ -48,6 +48,9 @@ pub(super) struct Arguments {
     /// Answer a launch in which something was found with success, so that the program goes on
     #[arg(long)]
     keep_going: bool,
+
+    #[command(flatten)]
+    severity: severity::Arguments,
 
     /// Count what kernels do, and print it with their hottest lines as the program ends
     #[arg(long)]
@@ -146,6 +149,7 @@ impl Arguments {
         let on = |is_on: bool| if is_on { "on" } else { "off" };
         program
             .env(settings::CHECKS, on(!self.no_check))
+            .env(settings::STRICT, on(self.severity.strict))
             .env(settings::COUNTS, on(self.counts))
             .env(settings::SEEDS, self.seeds.to_string())
             .env(settings::ARCH, &self.arch)

@@ -17,6 +17,7 @@ pub(super) struct Summary {
     programs: BTreeSet<String>,
     unchecked: u64,
     kernels: BTreeMap<String, Launches>,
+    benign: u64,
     of_host: u64,
 }
 
@@ -39,6 +40,7 @@ impl Summary {
     fn add(&mut self, record: Record) {
         self.programs.insert(record.program);
         self.unchecked += record.unchecked;
+        self.benign += record.benign;
         self.of_host += record.of_host;
         for (name, launches) in record.kernels {
             let sum = self.kernels.entry(name).or_default();
@@ -93,9 +95,13 @@ impl fmt::Display for Summary {
                 failed => format!("something was found {}", counted(failed, "time")),
             };
             let (launches, kernels) = (counted(launches, "launch"), counted(kernels, "kernel"));
+            let benign = match self.benign {
+                0 => String::new(),
+                benign => format!("; {}", counted(benign, "benign finding")),
+            };
             write!(
                 formatter,
-                "Checked {programs}: {launches} of {kernels}, {seeds}; {found}."
+                "Checked {programs}: {launches} of {kernels}, {seeds}; {found}{benign}."
             )?;
         }
         if self.unchecked > 0 {
@@ -151,6 +157,16 @@ mod tests {
             verdict(vec![record(0, 0, 0)], true),
             Err(Failure::Failed(_))
         ));
+        let benign = Record {
+            benign: 1,
+            ..record(2, 0, 0)
+        };
+        let summed = summary(vec![benign]);
+        assert!(summed.verdict(true, Path::new("f")).is_ok());
+        assert_eq!(
+            summed.to_string(),
+            "Checked a.py: 2 launches of 1 kernel, in order; nothing was found; 1 benign finding."
+        );
         let text = summary(vec![record(2, 0, 0), record(1, 1, 0)]).to_string();
         assert_eq!(
             text,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod benign;
 mod copies;
 mod devices;
 mod host;
@@ -12,7 +13,7 @@ mod speed;
 mod values;
 
 use super::*;
-use crate::finding_kind::{FindingKind, RaceReason};
+use crate::finding_kind::{FindingKind, RaceReason, Severity};
 use crate::memory::{Fault, LANES, Label, Lanes, Limits, Local, Memory, Variable};
 
 /// Plain accesses.
@@ -48,6 +49,7 @@ pub(super) fn shape(threads: u32) -> Shape {
         device: 0,
         is_joined: false,
         blocks_per_cluster: 1,
+        ends_with: Severity::Benign,
     }
 }
 

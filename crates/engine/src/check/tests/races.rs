@@ -151,7 +151,8 @@ fn lanes_that_have_parted_store_one_after_the_other() {
     let mut device = Device::new(64);
     let block = device.block(0);
     assert_eq!(device.stores(block, 0xffff, all, EQUAL), Ok(()));
-    assert!(is_race(device.stores(block, 0xffff_0000, all, EQUAL)));
+    let found = class(device.stores(block, 0xffff_0000, all, EQUAL));
+    assert_eq!(found, Some(FindingKind::EqualStores));
 }
 
 #[test]
@@ -163,19 +164,21 @@ fn lanes_that_store_at_once_are_judged_each() {
         mask: u32::MAX,
     };
     // Before the store: by lane 0 alone, and by all of them.
-    for before in [READ, WRITE] {
+    let race = FindingKind::Race {
+        reason: RaceReason::Weak,
+    };
+    for (before, expected) in [(READ, race), (WRITE, FindingKind::EqualStores)] {
         let mut device = Device::new(64);
         let (block, x) = (device.block(0), device.x);
         assert_eq!(device.at(block, 0, before, x, 4), Ok(()));
-        assert!(
-            is_race(device.stores(block, u32::MAX, all, EQUAL)),
-            "{before:?}"
-        );
+        let found = class(device.stores(block, u32::MAX, all, EQUAL));
+        assert_eq!(found, Some(expected), "{before:?}");
     }
     let mut device = Device::new(64);
     let (block, x) = (device.block(0), device.x);
     assert_eq!(device.stores(block, u32::MAX, all, EQUAL), Ok(()));
-    assert!(is_race(device.stores(block, u32::MAX, all, EQUAL)));
+    let found = class(device.stores(block, u32::MAX, all, EQUAL));
+    assert_eq!(found, Some(FindingKind::EqualStores));
     device.checker.sync_warp(warp(block));
     assert_eq!(device.stores(block, u32::MAX, all, EQUAL), Ok(()));
     // After it: each reads what it has written, and so do others that have met the warp.

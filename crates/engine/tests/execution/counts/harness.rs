@@ -103,6 +103,8 @@ impl Case {
                 checker: &mut checker,
                 operation: streams.enqueue(stream),
                 fixed: Vec::new(),
+                lent: Vec::new(),
+                benign: None,
             });
             let (shape, options) = (self.shape(), self.options());
             let counted = kernel.count(shape, options, parameters, &|_| {}, checks);

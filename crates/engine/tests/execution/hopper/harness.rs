@@ -188,6 +188,8 @@ impl Case {
             checker: &mut checker,
             operation: streams.enqueue(stream),
             fixed: Vec::new(),
+            lent: Vec::new(),
+            benign: None,
         });
         let parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();
         let result = launch(&kernel, &parameters, checks)?;

@@ -19,6 +19,8 @@ pub(crate) fn launch_checked(
         checker: &mut checker,
         operation: streams.enqueue(stream),
         fixed: Vec::new(),
+        lent: Vec::new(),
+        benign: None,
     };
     kernel.launch(shape, options, parameters, &|_| {}, Some(checks))
 }

@@ -1,9 +1,11 @@
 //! Copies into shared memory, and the barriers that they complete.
 
+use cuda_std::grid_dependency;
 use cuda_std::mbarrier::{Barrier, Parity, fence_init};
 use cuda_std::prelude::*;
 use cuda_std::shared::SharedPtr;
 use cuda_std::tma;
+use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_all};
 
 /// Threads per block, and elements of a tile.
 const BLOCK: usize = 64;
@@ -220,5 +222,65 @@ pub unsafe fn too_long<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         if own < n as usize {
             *y.add(own) = *tile.add(own);
         }
+    }
+}
+
+/// A barrier that counts copies, and no fence that shows it to them.
+#[kernel(instances(barrier_unfenced<true>, barrier_unfenced_fixed<false>))]
+pub unsafe fn unfenced<const BUG: bool>(x: &[u32], y: *mut u32, _n: u32) {
+    let (word, tile) = (shared_array![u64; 1], shared_array![u32; BLOCK]);
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        let barrier = Barrier::at(SharedPtr::new(word));
+        if own == 0 {
+            barrier.init(1); // before: barrier_unfenced
+            if !BUG {
+                fence_init();
+            }
+            barrier.arrive_expect(BYTES);
+            // now: barrier_unfenced
+            tma::load_bytes(x.as_ptr(), SharedPtr::new(tile), BYTES, barrier);
+        }
+        thread::sync_threads();
+        barrier.wait(Parity::EVEN);
+        *y.add(own) = *tile.add(own);
+    }
+}
+
+/// The end of a barrier behind a vote, which makes lanes meet that have waited, and orders no memory.
+#[kernel(instances(wait_before_inval<true>, wait_before_inval_fixed<false>))]
+pub unsafe fn inval<const BUG: bool>(x: &[u32], y: *mut u32, _n: u32) {
+    let word = shared_array![u64; 1];
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        let barrier = Barrier::at(SharedPtr::new(word));
+        if own == 0 {
+            barrier.init(thread::block_threads());
+        }
+        thread::sync_threads();
+        barrier.arrive();
+        barrier.wait(Parity::EVEN); // before: wait_before_inval
+        if BUG {
+            warp_vote_all(FULL_MASK, true);
+        } else {
+            sync_warp(FULL_MASK);
+        }
+        if own == 0 {
+            barrier.invalidate(); // now: wait_before_inval
+        }
+        *y.add(own) = x[own];
+    }
+}
+
+/// A launch that begins before the one in front of it has ended, and reads what that writes.
+#[kernel(instances(dependent_without_wait<true>, dependent_without_wait_fixed<false>))]
+pub unsafe fn dependent<const BUG: bool>(x: &[u32], y: *mut u32, _n: u32) {
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        grid_dependency::launch_dependents();
+        if !BUG {
+            grid_dependency::wait();
+        }
+        *y.add(own) += x[own]; // now: dependent_without_wait
     }
 }

@@ -85,3 +85,12 @@ pub unsafe fn word<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         }
     }
 }
+
+/// One element beyond the part of a buffer that the launch was lent.
+#[kernel(instances(beyond_lent_part<true>, beyond_lent_part_fixed<false>))]
+pub unsafe fn lent<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        *y.add(if BUG { own + 1 } else { own }) = x[own % n as usize]; // now: beyond_lent_part
+    }
+}

@@ -136,3 +136,28 @@ pub unsafe fn at_barrier<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     }
     thread::sync_threads(); // other: lanes_at_barrier
 }
+
+/// Two masks at one shuffle: the lanes of the first wait for the others, which bring the second and go on.
+#[kernel(instances(masks_differ<true>, masks_differ_fixed<false>))]
+pub unsafe fn masks<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    let mask = match lane {
+        0..16 if BUG => FULL_MASK,
+        0..16 => 0xFFFF,
+        _ => 0xFFFF_0000,
+    };
+    unsafe {
+        let (other, _) = warp_shuffle_idx(mask, lane, lane ^ 1, WARP_SIZE); // at: masks_differ
+        *y.add(lane as usize) = x[other as usize % n as usize];
+    }
+}
+
+/// A shuffle within segments of twelve lanes.
+#[kernel(instances(odd_width<12>, odd_width_fixed<16>))]
+pub unsafe fn width<const WIDTH: u32>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    unsafe {
+        let (other, _) = warp_shuffle_down(FULL_MASK, x[lane as usize % n as usize], 1, WIDTH); // at: odd_width
+        *y.add(lane as usize) = other;
+    }
+}

@@ -12,7 +12,7 @@ pub unsafe fn overlap<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let end = (first + part + usize::from(BUG)).min(n as usize);
     let mut i = first + thread::thread_idx_x() as usize;
     while i < end {
-        unsafe { *y.add(i) = x[i] * 2 }; // both: two_blocks_write
+        unsafe { *y.add(i) = x[i] * 2 + thread::block_idx_x() }; // both: two_blocks_write
         i += part;
     }
 }

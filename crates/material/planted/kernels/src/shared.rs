@@ -124,3 +124,29 @@ pub unsafe fn all_write<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         *y.add(thread::global_index()) = *chosen;
     }
 }
+
+/// Threads of two warps say the same: what one of them would say.
+// Of a relaxed atomic Rust before 1.99 drops nothing.
+#[kernel(
+    instances(equal_stores<true>, equal_stores_fixed<false>),
+    allow(unordered_atomic)
+)]
+pub unsafe fn say_equal<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let is_odd = shared_array![u32; 1];
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        if own == 0 {
+            *is_odd = 0;
+        }
+        thread::sync_threads();
+        if x[own % n as usize] % 2 == 1 {
+            if BUG {
+                *is_odd = 1; // both: equal_stores
+            } else {
+                AtomicU32::from_ptr(is_odd).store(1, Ordering::Relaxed);
+            }
+        }
+        thread::sync_threads();
+        *y.add(own) = *is_odd;
+    }
+}

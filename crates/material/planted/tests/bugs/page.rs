@@ -79,13 +79,14 @@ fn table_of_kinds() -> String {
     let rows = Kind::ROWS.iter().map(|row| {
         let meaning: Vec<&str> = row.meaning.iter().map(|line| line.trim()).collect();
         format!(
-            "| `{}` | {} | {} |\n",
+            "| `{}` | {} | {} | {} |\n",
             row.variant,
             row.name,
+            row.severity.name(),
             meaning.join(" ")
         )
     });
-    let head = "| `finding::Kind` | name | meaning |\n|---|---|---|\n";
+    let head = "| `finding::Kind` | name | severity | meaning |\n|---|---|---|---|\n";
     head.to_owned() + &rows.collect::<String>()
 }
 

@@ -99,6 +99,8 @@ impl Emulator {
             checker: &mut checker,
             operation: streams.enqueue(stream),
             fixed: Vec::new(),
+            lent: Vec::new(),
+            benign: None,
         });
         kernel
             .launch(shape, options, &parameters, &|_| {}, checks)

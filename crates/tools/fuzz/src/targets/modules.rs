@@ -162,6 +162,8 @@ fn launched(kernel: &Kernel, memory: &Arc<Memory>, cores: usize, random: &mut Rn
         checker: &mut checker,
         operation: streams.enqueue(stream),
         fixed: Vec::new(),
+        lent: Vec::new(),
+        benign: None,
     });
     match random.u32(0..4) {
         0 => kernel
