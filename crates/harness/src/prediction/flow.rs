@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ptx::{Body, LabelId, Operation};
+use ptx::{Body, Instruction, LabelId, Operation};
 
 /// The basic blocks that `has_run` says of their first instructions, in reverse postorder.
 pub(super) fn blocks(body: &Body, has_run: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
@@ -34,24 +34,33 @@ pub(super) fn blocks(body: &Body, has_run: impl Fn(usize) -> bool) -> Vec<Range<
     order
 }
 
-/// All basic blocks in the order of the text.
+/// All basic blocks in the order of the text. Labels that no branch leads to begin none: debuggers have many.
 fn ranges(body: &Body) -> Vec<Range<usize>> {
     let count = body.instructions.len();
-    let labels = body.labels.iter().map(|it| it.position as usize);
-    let behind = |(at, it): (usize, &ptx::Instruction)| it.is_terminator().then_some(at + 1);
-    let ends = body.instructions.iter().enumerate().filter_map(behind);
-    let starts: BTreeSet<usize> = labels
-        .chain(ends)
-        .chain([0])
-        .filter(|at| *at < count)
-        .collect();
-    let starts: Vec<usize> = starts.into_iter().collect();
+    let mut starts = BTreeSet::from([0]);
+    for (at, instruction) in body.instructions.iter().enumerate() {
+        starts.extend(targets(body, instruction));
+        if instruction.is_terminator() {
+            starts.insert(at + 1);
+        }
+    }
+    let starts: Vec<usize> = starts.into_iter().filter(|at| *at < count).collect();
     let ends = starts.iter().skip(1).copied().chain([count]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| *start..end)
-        .collect()
+    let both = starts.iter().zip(ends);
+    both.map(|(start, end)| *start..end).collect()
+}
+
+/// The instructions that a branch leads to.
+fn targets(body: &Body, instruction: &Instruction) -> Vec<usize> {
+    let place = |label: &LabelId| body.labels[label.0 as usize].position as usize;
+    match &instruction.operation {
+        Operation::Branch(it) => vec![place(&it.target)],
+        Operation::BranchIndexed(it) => {
+            let targets = &body.branch_targets[it.targets as usize];
+            targets.labels.iter().map(place).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The first instructions of the blocks that may be next. The one that is gone to last comes first in the order, so that a loop
@@ -61,15 +70,7 @@ fn successors(body: &Body, block: &Range<usize>) -> Vec<usize> {
         return Vec::new();
     };
     let instruction = &body.instructions[last];
-    let place = |label: &LabelId| body.labels[label.0 as usize].position as usize;
-    let mut next = match &instruction.operation {
-        Operation::Branch(it) => vec![place(&it.target)],
-        Operation::BranchIndexed(it) => {
-            let targets = &body.branch_targets[it.targets as usize];
-            targets.labels.iter().map(place).collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut next = targets(body, instruction);
     if instruction.falls_through() {
         next.push(last + 1);
     }
@@ -87,7 +88,7 @@ mod tests {
              .reg .pred %p<2>; .reg .b32 %r<3>;
              ld.param.u32 %r1, [n]; mov.u32 %r2, 0; bra BODY;
              LATCH: setp.lt.u32 %p1, %r2, %r1; @!%p1 bra END;
-             BODY: add.u32 %r2, %r2, 1; bra LATCH;
+             BODY: add.u32 %r2, %r2, 1; NOTE: bra LATCH;
              NEVER: add.u32 %r2, %r2, 2;
              END: ret; }",
         );

@@ -14,7 +14,7 @@ use super::cost::{Cost, Latency};
 use super::flow;
 use crate::driver::count::{Counted, Counts, Space};
 
-/// Registers that hold something else than what loads bring: addresses, counters, sums.
+/// Registers that hold something else than what loads bring: addresses, counters, sums. Of few registers it is half.
 const RESERVED: f64 = 12.0;
 
 /// Cycles of what differs between launches of the same kernel.
@@ -83,6 +83,7 @@ impl Path {
         costs: &[Cost],
         registers: u32,
     ) -> Path {
+        let registers = f64::from(registers);
         let mut blocks = Vec::new();
         for (name, range) in functions(&counts.instructions) {
             let function = module.functions.iter().find(|it| it.name == name);
@@ -117,7 +118,7 @@ impl Path {
         Path {
             blocks,
             counted: counts.instructions.len(),
-            room: f64::from(registers) - RESERVED,
+            room: registers - RESERVED.min(registers / 2.0),
         }
     }
 
