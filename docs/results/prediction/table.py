@@ -1,7 +1,8 @@
-"""Predicts the rows of other studies and compares: table.py RIDGEPOINT [FOLDER]
+"""Predicts the rows of other studies and compares: table.py RIDGEPOINT [FOLDER], or table.py rows.csv [FOLDER]
 
 Reads the times that docs/results has of an H200 and an H100, runs `ridgepoint predict` for each launch, and writes rows.csv and errors.md to
-the folder, its own by default. ptxas must be found: it says how many registers a kernel has.
+the folder, its own by default. ptxas must be found: it says how many registers a kernel has. Of rows that were predicted before, it makes
+errors.md alone.
 """
 
 import collections
@@ -9,6 +10,7 @@ import csv
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -102,7 +104,7 @@ def from_nvcc():
         "nvcc-softmax": of("twins.ptx", "softmax", "64", "256", "f32[524288]=ones", "f32[524288]", "u64:512", "u64:1024"),
         "nvcc-layer-norm": of("twins.ptx", "layer_norm", "64", "256", "f32[262144]=random", *["f32[4096]=ones"] * 2, "f32:0.00001", "f32[262144]", "u64:64", "u64:4096"),
         "nvcc-product": of("twins.ptx", "product", "4,4", "16,16", image, image, "u64:4096", image, *["u64:4096"] * 2),
-        "nvcc-diffusion": of("twins.ptx", "diffuse", "16,128,8", "32,4,2", image, "f32:0.4", "f32:0.1", image, "u64:512", "u64:512", "u64:64"),
+        "nvcc-diffusion": of("twins.ptx", "diffuse", "16,128,32", "32,4,2", image, "f32:0.4", "f32:0.1", image, "u64:512", "u64:512", "u64:64"),
     }
     for k in [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]:
         launches[f"nvcc-horner k={k}"] = of("nvcc.ptx", "horner", "256", "256", "u32:65536", f"u32:{k}", n, out)
@@ -204,8 +206,11 @@ def errors(rows):
     def of_rows(figure):
         return 100 * mean([abs(row[figure] / row["ms"] - 1) for row in rows])
     low, high = interval(by_kernel.values())
+    def within(share):
+        return 100 * mean([abs(row["predicted_ms"] / row["ms"] - 1) <= share for row in rows])
+
     totals = [
-        f"{len(rows)} rows of {len(by_kernel)} kernels. Mean error of the rows: the roof {of_rows('roof_ms'):.1f} %, Little's law {of_rows('little_ms'):.1f} %, the model {of_rows('predicted_ms'):.1f} %.",
+        f"{len(rows)} rows of {len(by_kernel)} kernels, those of two boards counted twice. Mean error of the rows: the roof {of_rows('roof_ms'):.1f} %, Little's law {of_rows('little_ms'):.1f} %, the model {of_rows('predicted_ms'):.1f} %; {within(0.1):.0f} % of the rows are within 10 %, {within(0.3):.1f} % within 30 %.",
         f"Mean of the kernels' errors: the roof {100 * mean(sums['roof_ms']):.1f} %, Little's law {100 * mean(sums['little_ms']):.1f} %, the model {100 * mean(sums['predicted_ms']):.1f} %, at worst {100 * max(sums['worst']):.0f} %.",
         f"Measured times lie between {low:.2f} and {high:.2f} of the predicted ones in {100 * COVERAGE:.0f} % of the cases, each kernel counting alike.",
         f"An interval made of the other kernels holds {100 * mean(inside):.0f} % of the rows, and {100 * mean(sums['covered']):.0f} % where each kernel counts alike.",
@@ -213,24 +218,70 @@ def errors(rows):
     return "\n".join(lines), "\n".join(totals)
 
 
-def main(program, folder=OWN):
-    rows = list(all_rows())
-    made = predicted(program, rows)
-    table = []
-    for launch, ms, grid in rows:
-        row = made.get(launch._replace(times=round(launch.times)))
-        if row:
-            table.append({
-                "board": launch.board, "name": launch.kernel, "at": row["at"].replace(str(ROOT), "."), "grid": grid,
-                "ms": ms, "error_percent": round(100 * (row["predicted_ms"] / ms - 1), 1),
-                **{key: row[key] for key in ["blocks", "block", "registers", "resident_blocks", "predicted_ms", "low_ms", "high_ms", "limit", "roof_ms", "little_ms", "causes"]},
-            })
-    with open(pathlib.Path(folder) / "rows.csv", "w", newline="") as file:
+def chosen_blocks(rows):
+    """Of each stream and number of loads, how much slower the block of the shortest predicted time is than the fastest one."""
+    studies = collections.defaultdict(lambda: collections.defaultdict(list))
+    for row in rows:
+        loads = re.search(r"ilp=(\d+)", row["at"])
+        if loads and row["name"] in ["copy", "read", "scale", "elementwise", "nrm2"]:
+            studies[row["board"], row["name"], loads[1]][row["block"]].append(row)
+    slower = []
+    for blocks in studies.values():
+        times = {}
+        for block, own in blocks.items():
+            # As many blocks per multiprocessor as have room: the others were kept out by shared memory.
+            most = max(row["resident_blocks"] for row in own)
+            own = [row for row in own if row["resident_blocks"] == most]
+            times[block] = mean([row["ms"] for row in own]), own[0]["predicted_ms"]
+        fastest = min(ms for ms, _ in times.values())
+        chosen = min(sorted(times), key=lambda block: times[block][1])
+        slower.append(times[chosen][0] / fastest - 1)
+    near = sum(it <= 0.03 for it in slower)
+    return f"Of {len(slower)} studies of block sizes, the block with the shortest predicted time is within 3 % of the fastest one in {near}, and {100 * max(slower):.1f} % slower at most."
+
+
+def read(path):
+    numbers = ["ms", "error_percent", "predicted_ms", "roof_ms", "little_ms"]
+    whole = ["grid", "blocks", "block", "registers", "resident_blocks"]
+    for row in csv.DictReader(open(path)):
+        yield row | {name: float(row[name]) for name in numbers} | {name: int(row[name]) for name in whole}
+
+
+def write(path, table):
+    with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, table[0])
         writer.writeheader()
         writer.writerows({**row, "causes": row["causes"].replace(str(ROOT), ".")} for row in table)
+
+
+def compared(program):
+    rows = list(all_rows())
+    made = predicted(program, rows)
+    for launch, ms, grid in rows:
+        row = made.get(launch._replace(times=round(launch.times)))
+        if row:
+            figures = ["blocks", "block", "registers", "resident_blocks", "predicted_ms", "limit", "roof_ms", "little_ms", "causes"]
+            yield {
+                "board": launch.board,
+                "name": launch.kernel,
+                "at": row["at"].replace(str(ROOT), "."),
+                "grid": grid,
+                "ms": ms,
+                "error_percent": round(100 * (row["predicted_ms"] / ms - 1), 1),
+                **{name: row[name] for name in figures},
+            }
+
+
+def main(source, folder=OWN):
+    folder = pathlib.Path(folder)
+    if source.endswith(".csv"):
+        table = list(read(source))
+    else:
+        table = list(compared(source))
+        write(folder / "rows.csv", table)
     lines, totals = errors(table)
-    (pathlib.Path(folder) / "errors.md").write_text(f"{totals}\n\n{lines}\n")
+    totals += "\n" + chosen_blocks(table)
+    (folder / "errors.md").write_text(f"{totals}\n\n{lines}\n")
     print(lines, totals, sep="\n\n")
 
 

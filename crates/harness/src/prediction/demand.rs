@@ -82,6 +82,8 @@ pub(super) struct Demand {
     uses: Vec<Use>,
     /// The loads that L1 does not have.
     loads: Vec<usize>,
+    /// Barriers that a warp comes to.
+    pub(super) barriers: f64,
     /// Bytes that L2 gives.
     pub(super) l2_read: f64,
     /// Bytes that memory gives, where no cache has them from before the launch.
@@ -100,6 +102,7 @@ impl Demand {
         let mut demand = Demand {
             uses: Vec::new(),
             loads: Vec::new(),
+            barriers: counts.warps_of(Class::Barrier) as f64 / warps,
             l2_read: per_warp(counts.footprint.read_by_blocks),
             read: per_warp(counts.footprint.read),
             written: per_warp(counts.footprint.written),

@@ -328,3 +328,131 @@ fn end(steps: &[Step], issued: &[Issued], index: usize) -> f64 {
         false => issued[index].done,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::count::{Footprint, Memory};
+    use crate::prediction::Board;
+
+    /// Counts of one warp that runs a kernel of this body, where an instruction runs as often as `runs` says of it.
+    fn counts(module: &ptx::Module, runs: impl Fn(usize) -> u64) -> Counts {
+        let function = &module.functions[0];
+        let body = function.body.as_ref().expect("a body");
+        let all = body.instructions.iter().enumerate();
+        let instructions = all.map(|(index, instruction)| {
+            let facts = instruction.operation.facts();
+            let warps = runs(index);
+            let is_global = matches!(&instruction.operation, ptx::Operation::Ld(it) if it.space == ptx::Space::Global);
+            let memory = is_global.then_some(Memory {
+                space: Space::Global,
+                requests: warps,
+                bytes: 128 * warps,
+                sectors: 4 * warps,
+                least_sectors: 4 * warps,
+                new_sectors: 4 * warps,
+                wavefronts: 0,
+                conflicts: 0,
+                stride: Some(4),
+            });
+            Counted {
+                function: function.name.clone(),
+                instruction: index as u32,
+                ptx_line: instruction.line,
+                text: String::new(),
+                source: None,
+                callee: None,
+                class: facts.class,
+                element: facts.element,
+                operations_per_thread: facts.operations,
+                warps,
+                lanes: 32 * warps,
+                threads: 32 * warps,
+                memory: memory.into_iter().collect(),
+                branch: None,
+            }
+        });
+        Counts {
+            kernel: function.name.clone(),
+            launches: 1,
+            blocks: 1,
+            warps: 1,
+            threads: 32,
+            instructions: instructions.collect(),
+            footprint: Footprint::default(),
+        }
+    }
+
+    /// The way of a warp through a body, where a load takes 1000 cycles.
+    fn way(body: &str, registers: u32, runs: impl Fn(usize) -> u64) -> Way {
+        let ptx = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{
+             .reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<40>; .reg .b64 %rd<5>;\n{body}\nret; }}"
+        );
+        let module = ptx::parse(&ptx).expect("a module");
+        let counts = counts(&module, runs);
+        let board = Board::named("h200").expect("known");
+        let instructions = &module.functions[0]
+            .body
+            .as_ref()
+            .expect("a body")
+            .instructions;
+        let costs = instructions
+            .iter()
+            .map(|it| Cost::of(&it.operation, &board, 1.0));
+        let costs: Vec<Cost> = costs.collect();
+        let cycles = Cycles {
+            load: 1000.0,
+            l1: 40.0,
+            atomic: 400.0,
+            barrier: 20.0,
+        };
+        Path::new(&counts, &module, &costs, registers).walk(&cycles)
+    }
+
+    /// Rounds of loads in a number of cycles.
+    fn rounds(way: &Way) -> f64 {
+        (way.cycles / 1000.0).floor()
+    }
+
+    #[test]
+    fn loads_are_in_flight_together_unless_one_needs_the_other() {
+        let together = "ld.param.u64 %rd1, [x]; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+128]; add.f32 %f3, %f1, %f2;";
+        assert_eq!(rounds(&way(together, 32, |_| 1)), 1.0);
+        let chase = "ld.param.u64 %rd1, [x]; ld.global.u64 %rd2, [%rd1]; ld.global.u64 %rd3, [%rd2]; add.s64 %rd4, %rd3, 1;";
+        let chased = way(chase, 32, |_| 1);
+        assert_eq!(rounds(&chased), 2.0);
+        assert_eq!((chased.waits[1], chased.waits[2]), (1000.0, 1000.0));
+    }
+
+    #[test]
+    fn registers_bound_the_loads_in_flight() {
+        let load = |i: usize| {
+            format!(
+                "ld.global.v4.f32 {{%f{i}, %f{}, %f{}, %f{}}}, [%rd1];",
+                i + 1,
+                i + 2,
+                i + 3
+            )
+        };
+        let loads: String = (0..8).map(|i| load(4 * i)).collect();
+        let body = format!("ld.param.u64 %rd1, [x]; {loads} add.f32 %f39, %f3, %f31;");
+        // 8 loads of 4 registers: of 64 registers 52 are free for them, of 32 registers 20, of 20 registers 10.
+        let of = |registers| rounds(&way(&body, registers, |_| 1));
+        assert_eq!([64, 32, 20].map(of), [1.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn a_loop_waits_once_for_what_was_loaded_before_it() {
+        let body = "ld.param.u64 %rd1, [x]; ld.global.f32 %f1, [%rd1]; mov.u32 %r1, 0; \
+                    NEXT: fma.rn.f32 %f2, %f1, %f1, %f2; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 100; @%p1 bra NEXT;";
+        let waited = way(body, 32, |at| if (3..7).contains(&at) { 100 } else { 1 });
+        assert_eq!(rounds(&waited), 1.0);
+        // And each turn takes as long as its chain of two.
+        assert!(
+            (1800.0..1900.0).contains(&waited.cycles),
+            "{}",
+            waited.cycles
+        );
+    }
+}

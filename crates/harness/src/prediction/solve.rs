@@ -51,7 +51,7 @@ pub(super) struct Situation<'a> {
 struct Life {
     way: Way,
     turn: f64,
-    /// Until the loads of the block's other warps are there, too.
+    /// For the block's other warps, which ask for the same at the same time.
     burst: f64,
 }
 
@@ -138,13 +138,24 @@ impl Situation<'_> {
             atomic: facts.cycles.atomic,
             barrier: facts.cycles.barrier.at(self.launch.block_threads as f64),
         });
-        // The block's warps ask for the same loads at once, and L2 gives the bytes one behind the other.
         let rounds = (self.demand.loads(&way) / load).max(1.0);
         Life {
             turn: facts.block_turn,
-            burst: (self.block_warps() - 1.0) * of(Resource::L2) / rounds,
+            burst: (self.block_warps() - 1.0) * self.lockstep(rounds, demands),
             way,
         }
+    }
+
+    /// Seconds that a warp waits for another one of its block, where loads are waited for in so many rounds. The warps of a block begin
+    /// together, and L2 gives the bytes of a round one behind the other. Where barriers keep them together, nothing else is done
+    /// while they wait for loads, and no loads are waited for while they compute.
+    fn lockstep(&self, rounds: f64, demands: &[(Resource, f64)]) -> f64 {
+        use Resource::{Blocks, Memory};
+        let l2 = demands.iter().find(|it| it.0 == Resource::L2);
+        let round = l2.map_or(0.0, |it| it.1 / rounds);
+        let own = demands.iter().filter(|it| !matches!(it.0, Blocks | Memory));
+        let longest = own.map(|it| it.1).fold(0.0, f64::max);
+        round.max((self.demand.barriers / rounds).min(1.0) * longest)
     }
 
     pub(super) fn solve(&self) -> Solved {

@@ -14,13 +14,13 @@ const LEAST: f64 = 0.01;
 pub fn text(prediction: &Prediction, at: &str, board: &Board) -> String {
     let duration = |seconds: f64| time_text(1e9 * seconds);
     let mut text = format!(
-        "{at}: predicted {}, {:.0} % of the times between {} and {} ({}, {})\n",
+        "{at}: predicted {} on {} ({}), in {:.0} % of the cases from {} to {}\n",
         duration(prediction.seconds),
+        board.gpu.name,
+        board.source(),
         100.0 * COVERAGE,
         duration(prediction.low),
         duration(prediction.high),
-        board.gpu.name,
-        board.source(),
     );
     let limit = match prediction.limit {
         "latency" => "latency: no part is busy all the time".to_owned(),
