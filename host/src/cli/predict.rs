@@ -1,4 +1,4 @@
-//! `ridgepoint predict`: how long a launch takes on a GPU that need not be here.
+//! `ridgepoint predict`: how long a launch takes on a GPU that need not be present.
 
 use std::rc::Rc;
 use std::sync::LazyLock;

@@ -30,7 +30,7 @@ commands! {
     Check(check::Arguments), it => check::run(&it, program);
     /// Count what a kernel does, line by line, or record any program: its calls, waits and GPU work. With advice.
     Profile(Box<profile::Arguments>), it => profile::run(&it, program);
-    /// Predict how long a kernel takes on a GPU that need not be here, what bounds it, and which lines it waits for.
+    /// Predict how long a kernel takes on a GPU that need not be present, what bounds it, and which lines it waits for.
     Predict(Box<predict::Arguments>), it => predict::run(&it, program);
     /// Compare two files of rows, or measure now and compare with the last run; exit with status 1 if a row is
     /// slower by more than the noise or missing, or if none can be judged.

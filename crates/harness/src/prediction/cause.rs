@@ -1,4 +1,4 @@
-//! What the time of a warp goes by, and in which lines.
+//! The causes of a warp's time, and their lines.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::driver::count::{Class, Counted, Counts, Space};
 /// A share of the time that a warp is on a multiprocessor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
-    /// What the warp waits for.
+    /// The thing that the warp waits for.
     pub what: String,
     /// The line that makes it wait longest; none where no line does.
     pub place: Option<String>,

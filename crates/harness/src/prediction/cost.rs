@@ -91,7 +91,7 @@ impl Cost {
     }
 }
 
-/// What decides the cost within a class.
+/// The board and the type, which decide the cost within a class.
 struct Kinds<'b> {
     board: &'b Board,
     element: Option<Type>,

@@ -186,7 +186,10 @@ fn lines(stride: Option<i64>, sectors: f64, lanes: f64, bytes: f64) -> f64 {
     };
     let span = stride * (lanes - 1.0).max(0.0) + bytes / lanes.max(1.0);
     let (least, aligned) = match stride < LINE {
-        true => ((span / LINE).ceil(), (span / SECTOR as f64).min(lanes)),
+        true => (
+            (span / LINE).ceil(),
+            (span / SECTOR as f64).ceil().min(lanes),
+        ),
         false => (lanes, lanes),
     };
     // What does not begin where a line does ends in one more.

@@ -3,7 +3,7 @@
 /// The shares of a prediction between which the measured time of nine in ten rows lies, on boards that were measured: see
 /// docs/results/prediction.
 const MEASURED: (f64, f64) = (0.87, 1.44);
-/// What a data sheet leaves open beside that, by guess: no row of such a board was measured.
+/// The factors by which a data sheet makes it wider, by guess: no row of such a board was measured.
 const SHEET: (f64, f64) = (0.8, 1.25);
 
 /// The share of rows whose times lie in the interval.

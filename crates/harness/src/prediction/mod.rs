@@ -35,7 +35,7 @@ pub use solve::Launch;
 use solve::Situation;
 pub use text::text;
 
-/// The predicted time of a launch, and what it goes by.
+/// The predicted time of a launch, and its causes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
@@ -49,7 +49,7 @@ pub struct Prediction {
     pub limit: &'static str,
     /// Shares of the time that resources are busy, the busiest first.
     pub busy: Vec<(&'static str, f64)>,
-    /// What the time of a warp goes by, the longest first.
+    /// The causes of a warp's time, the longest first.
     pub causes: Vec<Cause>,
     /// Seconds by the roofline's model alone.
     pub roof_seconds: f64,

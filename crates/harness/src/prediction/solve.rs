@@ -29,7 +29,7 @@ pub struct Launch {
     pub is_cold: bool,
 }
 
-/// What a multiprocessor does.
+/// The work of a multiprocessor in a launch.
 pub(super) struct Solved {
     pub(super) seconds: f64,
     /// The busiest resource, if it is what bounds the launch.
