@@ -254,8 +254,7 @@ def write(path, table):
         writer.writerows({**row, "causes": row["causes"].replace(str(ROOT), ".")} for row in table)
 
 
-def compared(program):
-    rows = list(all_rows())
+def compared(program, rows):
     made = predicted(program, rows)
     for launch, ms, grid in rows:
         row = made.get(launch._replace(times=round(launch.times)))
@@ -277,7 +276,7 @@ def main(source, folder=OWN):
     if source.endswith(".csv"):
         table = list(read(source))
     else:
-        table = list(compared(source))
+        table = list(compared(source, list(all_rows())))
         write(folder / "rows.csv", table)
     lines, totals = errors(table)
     totals += "\n" + chosen_blocks(table)
@@ -285,4 +284,5 @@ def main(source, folder=OWN):
     print(lines, totals, sep="\n\n")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

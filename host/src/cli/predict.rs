@@ -15,7 +15,7 @@ use super::workload_commands::Program;
 use super::{Failure, driver_failure, limits, row_format};
 use crate::driver::count::Counts;
 use crate::driver::{Device, Emulation};
-use crate::kernels::{self, newest_report, report_of};
+use crate::kernels::{newest_report, report_of};
 use crate::model::{self, OccupancyRow};
 use crate::prediction::{self, Board, Code, Kernel, Launch, Prediction};
 use crate::standalone::{Standalone, StandaloneError};
@@ -235,18 +235,19 @@ impl Arguments {
         for reason in &counted.left_out {
             console.say(&format!("left out: {reason}"));
         }
+        let newest = library.iter().max_by_key(|(arch, ..)| *arch);
+        let (_, ptx, _) = newest.ok_or_else(|| Failure::failed("no kernel is embedded"))?;
+        let code = Rc::new(Code::read(ptx).map_err(Failure::failed)?);
         let report = newest_report(library);
         let mut all = Vec::new();
         for point in counted.points {
             for counts in point.counts {
-                let ptx = kernels::ptx(library, None, &counts.kernel).map_err(Failure::failed)?;
-                let code = Code::read(&ptx).map_err(Failure::failed)?;
                 let of = report.iter().flat_map(|it| &it.kernels);
                 let of = of.into_iter().find(|it| it.name == counts.kernel);
                 let registers = self.registers.or(of.map(|it| it.registers));
                 all.push(Counted {
                     at: format!("{}, {}", point.name, counts.kernel),
-                    code: Rc::new(code),
+                    code: Rc::clone(&code),
                     file: "PTX".to_owned(),
                     registers: registers
                         .ok_or_else(|| unknown_registers("there is no report of ptxas"))?,
