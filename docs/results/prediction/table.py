@@ -142,7 +142,7 @@ def predicted(program, rows):
         together[key].add(launch.residents)
     found = {}
     for key, residents in together.items():
-        words = [program, "predict", *key.words, "--roofs", key.board, "--times", str(max(key.times, 1)), "--format", "json", "--time-limit", "600"]
+        words = [program, "predict", *key.words, "--roofs", key.board, "--times", str(max(key.times, 1)), "--format", "json", "--time-limit", "100"]
         known = sorted(it for it in residents if it is not None)
         if known:
             words += ["--resident", ",".join(str(it) for it in known)]

@@ -21,8 +21,8 @@ COUNTED = {
     "segmented-scan": ({"columns": 2**18}, 66),
     "plain-stencil": ({"n": 256}, 1),
     "plain-prices": ({"n": 2**16}, 256),
-    "plain-conv5": ({"n": 4096}, 1),
-    "plain-conv-rows": ({"n": 4096}, 1),
+    "plain-conv5": ({"n": 1024}, 16),
+    "plain-conv-rows": ({"n": 1024}, 16),
     "plain-power-mod": ({"n": 2**14}, 64),
     "plain-particles": ({"n": 2**16}, 256),
     "plain-swish-f16": ({"n": 2**16}, 512),
@@ -35,7 +35,7 @@ COUNTED = {
     "mirror-fast": ({"n": 2048}, 16),
     "bytes-plain": ({"n": 2**18}, 1024),
     "bytes-fast": ({"n": 2**18}, 1024),
-    "taps-fast": ({"n": 4096}, 1),
+    "taps-fast": ({"n": 1024}, 16),
     "powers-fast": ({"n": 2**14}, 64),
 }
 
