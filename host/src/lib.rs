@@ -16,7 +16,9 @@ pub use ridgepoint_harness::{
 };
 /// The command's: they change without notice.
 #[doc(hidden)]
-pub use ridgepoint_harness::{check, coverage, links, mutation, program, standalone, study};
+pub use ridgepoint_harness::{
+    check, coverage, links, mutation, prediction, program, standalone, study,
+};
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,
 /// whose kernels are in this PTX.

@@ -24,6 +24,7 @@ mod mutate_command;
 mod new_command;
 #[path = "../support/perfetto.rs"]
 mod perfetto;
+mod predict_command;
 mod prediction;
 mod profile_command;
 mod profile_program;

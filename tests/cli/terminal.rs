@@ -131,6 +131,7 @@ fn lines() -> Vec<String> {
         "check --workload copy --n 100 --ilp 1 --seeds 1",
         "check --workload copy --n 100 --ilp 1 --seeds 1 --coverage lcov.info",
         "profile --workload copy --n 1024 --ilp 1",
+        "predict --workload copy --n 1024 --ilp 1 --registers 14",
         "compare before.csv after.csv",
         "norm --device cpu --n 1024 --rounds 1",
         "dispatch --device cpu --rounds 1 --launches 10",
@@ -335,13 +336,17 @@ fn the_check_of_all_embedded_kernels_has_a_bar() {
 }
 
 /// Lines that print rows, and a column of each.
-const PRINTED: [(&str, &str); 13] = [
+const PRINTED: [(&str, &str); 14] = [
     ("measure copy --device cpu --axis n=1024 --runs 2", "kernel"),
     ("list", "workload"),
     ("occupancy --arch sm_90", "arch"),
     ("kernels horner", "kernel"),
     ("check --workload copy --n 100 --ilp 1 --seeds 1", "kernel"),
     ("profile --workload copy --n 1024 --ilp 1", "kernel"),
+    (
+        "predict --workload copy --n 1024 --ilp 1 --registers 14",
+        "kernel",
+    ),
     ("compare after.csv before.csv", "launch"),
     ("norm --device cpu --n 1024 --rounds 1", "mode"),
     ("dispatch --device cpu --rounds 1 --launches 10", "dispatch"),
@@ -410,6 +415,11 @@ fn quiet_leaves_the_exit_status_or_is_refused() {
         ("kernels -q", 2, "add --format"),
         (
             "profile --workload copy --n 1024 --ilp 1 -q",
+            2,
+            "add --format",
+        ),
+        (
+            "predict --workload copy --n 1024 --ilp 1 -q",
             2,
             "add --format",
         ),

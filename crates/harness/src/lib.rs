@@ -25,6 +25,8 @@ pub mod measure;
 pub mod model;
 #[doc(hidden)]
 pub mod mutation;
+#[doc(hidden)]
+pub mod prediction;
 pub mod prelude;
 pub mod profile;
 #[doc(hidden)]

@@ -59,6 +59,7 @@ mod option_values;
 mod output;
 mod pipeline;
 mod power;
+mod predict;
 mod profile;
 mod profile_program;
 mod ranked;

@@ -1,7 +1,9 @@
 //! The commands over workloads, which `ridgepoint` has for the embedded ones and a bench target for its own.
 
 use super::harness::{Run, Target};
-use super::{Failure, check, compare, kernels, list, measure, occupancy, profile, roofline};
+use super::{
+    Failure, check, compare, kernels, list, measure, occupancy, predict, profile, roofline,
+};
 
 /// The program whose command line it is.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,8 @@ commands! {
     Check(check::Arguments), it => check::run(&it, program);
     /// Count what a kernel does, line by line, or record any program: its calls, waits and GPU work. With advice.
     Profile(Box<profile::Arguments>), it => profile::run(&it, program);
+    /// Predict how long a kernel takes on a GPU that need not be present, what bounds it, and which lines it waits for.
+    Predict(Box<predict::Arguments>), it => predict::run(&it, program);
     /// Compare two files of rows, or measure now and compare with the last run; exit with status 1 if a row is
     /// slower by more than the noise or missing, or if none can be judged.
     Compare(compare::Arguments), it => it.files().check().and_then(|()| compare::run(&it, program));

@@ -200,6 +200,30 @@ impl Standalone {
         self.launch.config
     }
 
+    /// The launch of at least as many threads in blocks of `threads` each, where blocks and grid have one extent.
+    ///
+    /// # Errors
+    /// In words: the extents of the blocks or of the grid.
+    pub fn with_block(self, threads: u32) -> Result<Standalone, String> {
+        let LaunchConfig { grid, block, .. } = self.launch.config;
+        if grid[1..] != [1, 1] || block[1..] != [1, 1] {
+            return Err(format!(
+                "{} blocks of {} threads: other blocks are tried of launches with one extent",
+                grid.map(|it| it.to_string()).join(" x "),
+                block.map(|it| it.to_string()).join(" x ")
+            ));
+        }
+        let config = LaunchConfig::linear(grid[0] * u64::from(block[0]), threads)
+            .with_dynamic_shared(self.launch.config.dynamic_shared);
+        Ok(Standalone {
+            launch: Launch {
+                config,
+                ..self.launch
+            },
+            ..self
+        })
+    }
+
     /// The buffers that are wanted.
     pub fn outputs(&self) -> &[Output] {
         &self.launch.outputs
