@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 19] = [
+    const DIFFER: [(&str, &str); 22] = [
         ("against", "an axis, or an earlier program"),
         (
             "arch",
@@ -173,10 +173,19 @@ mod tests {
         ("n", "a list of an axis, or the one size of ceilings"),
         ("no-check", "of one launch, or of a program's launches"),
         ("output", "rows, charts, or the folder of man"),
+        ("registers", "a list of an axis, or those of one kernel"),
+        (
+            "roofs",
+            "the GPU that rows are placed under, or that a time is predicted for",
+        ),
         ("seed", "of a matrix, or of a schedule"),
         ("seeds", "of a test, or of each launch of a program"),
         ("shared", "a list, or that of a PTX file's launch"),
         ("size", "a list of an axis, or the one size of a pipeline"),
+        (
+            "strict",
+            "of findings that are benign, or of launches that are not judged",
+        ),
         ("tolerance", "a percentage, or a residual"),
     ];
 
