@@ -115,7 +115,7 @@ pub struct Launches {
     pub first_seed: u64,
     /// The names of the [kinds](crate::finding::Kind::name) of findings, each with the launches in which it was found.
     pub kinds: BTreeMap<String, u64>,
-    /// Benign findings, in [brief](crate::Finding::brief), each with the launches that went on after it.
+    /// Benign findings, in brief (`Finding::brief`), each with the launches that went on after it.
     pub benign: BTreeMap<String, u64>,
 }
 
