@@ -145,17 +145,18 @@ mod tests {
     }
 
     #[test]
-    fn any_other_name_is_kept() {
-        for name in [
-            "saxpy",
-            "_Z5saxpyifPKfPf",
-            "_ZN4name5spaceE",
-            "_ZN",
-            "_ZN99xE",
-            "_ZN1éB2v1E",
-            "",
+    fn any_other_name_is_that_of_the_source_and_says_nothing_of_arguments() {
+        for (entry, name) in [
+            ("saxpy", "saxpy"),
+            ("_ZN", "_ZN"),
+            ("_ZN99xE", "_ZN99xE"),
+            ("_ZN1éB2v1E", "_ZN1éB2v1E"),
+            ("", ""),
+            // Of C++.
+            ("_Z5saxpyifPKfPf", "saxpy"),
+            ("_ZN4name5spaceE", "name::space"),
         ] {
-            let named = Named::of(name);
+            let named = Named::of(entry);
             assert_eq!(
                 (named.name.as_str(), named.parameter(3)),
                 (name, "parameter 3".to_owned())

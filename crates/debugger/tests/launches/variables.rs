@@ -121,7 +121,7 @@ fn a_function_that_is_called_has_variables_of_its_own() {
     let stop = front.go(Until::Breakpoint, 0);
     assert_eq!((stop.text.as_str(), stop.lane), ("", 4));
     let names: Vec<&str> = stop.frames.iter().map(|it| it.function.as_str()).collect();
-    assert_eq!(names, ["scale(Pair, float)", "pairs"]);
+    assert_eq!(names, ["scale", "pairs"]);
     are(
         &mut front,
         4,

@@ -495,10 +495,12 @@ pub(super) const ROWS: &[(Class, Nature, &str)] = &[
         Together,
         "shfl.sync.<up|down|bfly|idx>.b32 $R|$P, $r, <$r|$k>, <0|31|0x1c1f|0x181f|0x1c00|0x100f|7>, 0xffffffff",
     ),
+    // Segments of a power of two lanes: any others are an error to the checks.
     (
         Shuffle,
         Together,
-        "and.b32 %t0, $r, 0x1f1f; shfl.sync.<up|down|bfly|idx>.b32 $R|$P, $r, $r, %t0, 0xffffffff",
+        "and.b32 %t0, $r, 7; shl.b32 %t0, 0x1f00, %t0; and.b32 %t0, %t0, 0x1f00; and.b32 %t1, $r, 31; or.b32 %t0, %t0, %t1; \
+         shfl.sync.<up|down|bfly|idx>.b32 $R|$P, $r, $r, %t0, 0xffffffff",
     ),
     (
         Vote,
