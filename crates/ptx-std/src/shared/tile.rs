@@ -75,6 +75,8 @@ impl<T: Number, const N: usize> SharedTile<T, N> {
         block.sync();
         // Not `step_by`, which divides; and in 32 bits, in which divisions by the tile's width are cheaper.
         let (mut i, step) = (block.rank(), block.len());
+        // SAFETY: by what a rank is. Where the block's size is known, it tells which of the rounds below all threads take.
+        unsafe { core::hint::assert_unchecked(i < step) };
         let mut value = |i: u32| value(i as usize);
         while i + 3 * step < Self::LEN {
             // All four before the first is written: their loads are waited for together.
