@@ -1,5 +1,7 @@
 //! `ridgepoint run` as a user types it: kernels that nvcc and Triton compiled, wrong arguments, and findings.
 
+mod structures;
+
 use crate::support;
 use std::fs;
 use std::path::Path;

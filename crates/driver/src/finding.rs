@@ -96,6 +96,8 @@ pub use engine::check::{
 pub use engine::memory::{Kind as MemoryKind, Label, Part, Place};
 pub use engine::{Finding, FindingKind as Kind, FindingRow as Row, RaceReason, Severity, Thread};
 
+use engine::demangled;
+
 use std::fmt;
 
 /// A [benign](Severity::Benign) finding of a launch that went on, for [`Device::take_benign`](crate::Device::take_benign).
@@ -127,6 +129,6 @@ pub struct Benign {
 
 impl fmt::Display for Benign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kernel, self.finding)
+        write!(f, "{}: {}", demangled(&self.kernel), self.finding)
     }
 }

@@ -37,9 +37,9 @@ pub(super) struct Described {
     #[arg(long)]
     cooperative: bool,
 
-    /// Next argument of the kernel: a value (u32:5, f32:-2.5), the bytes of a structure (bytes:0100), or a
-    /// buffer (f32[2^20]=random) filled with zeros, ones, iota, random, random:LIMIT, a number or a file.
-    /// A buffer without = is uninitialized
+    /// Next argument of the kernel: a value (u32:5, f32:-2.5), a buffer (f32[2^20]=random) filled with zeros, ones,
+    /// iota, random, random:LIMIT, a number or a file, or a structure by its parts ({f32[8]=ones,u32:5}) or bytes (bytes:0100);
+    /// &{..} is a pointer to one. A buffer without = is uninitialized
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<Argument>,
 

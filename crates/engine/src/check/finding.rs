@@ -201,7 +201,7 @@ impl Finding {
 impl Finding {
     /// Returns its kind, the memory and the lines, which are those of the same finding in another order of threads, too.
     pub fn brief(&self) -> String {
-        let place = self.place.as_ref().and_then(Place::nearest);
+        let place = self.place.as_ref().and_then(Place::named);
         let memory = place.map_or_else(String::new, |it| format!(" on {}", it.name()));
         let mut lines = vec![self.now.source.as_str()];
         lines.extend(self.before.iter().map(|it| it.source.as_str()));

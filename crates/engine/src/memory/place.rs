@@ -184,6 +184,12 @@ impl Place {
         }
     }
 
+    /// The memory that holds the address, or the nearest to it, unless that is so far away that it says nothing.
+    pub fn named(&self) -> Option<&Part> {
+        self.nearest()
+            .filter(|part| part.distance() < part.bytes.max(1 << 30))
+    }
+
     /// The memory that holds the address, or the nearest to it.
     pub fn nearest(&self) -> Option<&Part> {
         match (&self.below, &self.above) {
@@ -196,10 +202,9 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.nearest() {
-            // Farther away it says nothing.
-            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f)?,
-            _ => write!(f, "address {:#x}, in no memory of the launch", self.address)?,
+        match self.named() {
+            Some(part) => part.fmt(f)?,
+            None => write!(f, "address {:#x}, in no memory of the launch", self.address)?,
         }
         match &self.by_way_of {
             Some(part) => write!(f, ", by way of {}", part.sized()),

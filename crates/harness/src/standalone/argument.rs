@@ -1,5 +1,6 @@
 //! An argument as people write it: `u32:5`, `f32[1024]=random`.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,6 +9,8 @@ use fastrand::Rng;
 
 use super::StandaloneError;
 use super::element::{Element, integer};
+use super::place::Place;
+use super::structure::Structure;
 use crate::driver::{free_host_memory, read_whole};
 
 /// An argument of a launch for a parameter of the kernel.
@@ -24,9 +27,76 @@ pub(super) enum Kind {
     Value(Element, Vec<u8>),
     /// A structure: its bytes.
     Bytes(Vec<u8>),
+    /// A structure: its parts.
+    Structure(Structure),
     /// A pointer to memory.
     Buffer(Buffer),
+    /// A pointer to a structure in memory: to pointers, too.
+    Pointer(Structure),
 }
+
+impl Kind {
+    /// Whether it is memory of the launch's own, and the argument a pointer to it.
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(self, Kind::Buffer(_) | Kind::Pointer(_))
+    }
+
+    /// Bytes of the argument itself.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Kind::Value(_, bytes) | Kind::Bytes(bytes) => bytes.len(),
+            Kind::Buffer(_) | Kind::Pointer(_) => POINTER,
+            Kind::Structure(structure) => {
+                let sizes = structure.bytes(|_, part| Ok::<_, Infallible>(vec![0; part.size()]));
+                sizes.map_or_else(|never| match never {}, |bytes| bytes.len())
+            }
+        }
+    }
+
+    pub(super) fn alignment(&self) -> usize {
+        match self {
+            Kind::Value(element, _) => element.bytes(),
+            Kind::Bytes(_) => 1,
+            Kind::Buffer(_) | Kind::Pointer(_) => POINTER,
+            Kind::Structure(structure) => structure.alignment(),
+        }
+    }
+
+    /// Bytes of all memory of the launch's own that it has or reaches, as far as that is said.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let of_parts = |structure: &Structure| {
+            let bytes = structure.parts.iter().map(Kind::memory_bytes);
+            bytes.fold(0, u64::saturating_add)
+        };
+        match self {
+            Kind::Value(..) | Kind::Bytes(_) => 0,
+            Kind::Buffer(buffer) => buffer.bytes(),
+            Kind::Structure(structure) => of_parts(structure),
+            Kind::Pointer(structure) => {
+                of_parts(structure).saturating_add(Kind::Structure(structure.clone()).size() as u64)
+            }
+        }
+    }
+
+    fn join_paths(&mut self, folder: &Path) {
+        match self {
+            Kind::Buffer(Buffer {
+                fill: Fill::File(path),
+                ..
+            }) => *path = folder.join(&*path),
+            Kind::Structure(structure) | Kind::Pointer(structure) => {
+                structure
+                    .parts
+                    .iter_mut()
+                    .for_each(|it| it.join_paths(folder));
+            }
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) => {}
+        }
+    }
+}
+
+/// Bytes of a pointer.
+const POINTER: usize = 8;
 
 /// Memory of the launch's own.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,13 +126,7 @@ impl Argument {
     /// The same, with a file's path from this folder on.
     #[must_use]
     pub fn from_folder(mut self, folder: &Path) -> Argument {
-        if let Kind::Buffer(Buffer {
-            fill: Fill::File(path),
-            ..
-        }) = &mut self.kind
-        {
-            *path = folder.join(&*path);
-        }
+        self.kind.join_paths(folder);
         self
     }
 }
@@ -80,8 +144,8 @@ impl FromStr for Argument {
     fn from_str(text: &str) -> Result<Argument, String> {
         let kind = kind(text).map_err(|error| {
             format!(
-                "{error}; an argument is a value such as u32:5 or f32:2.5, or a buffer such as \
-                 f32[1024]=random"
+                "{error}; an argument is a value such as u32:5 or f32:2.5, a buffer such as \
+                 f32[1024]=random, or a structure such as {{f32[1024]=random,u32:5}}"
             )
         })?;
         Ok(Argument {
@@ -91,7 +155,19 @@ impl FromStr for Argument {
     }
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+pub(super) fn kind(text: &str) -> Result<Kind, String> {
+    let (pointed, is_pointer) = match text.strip_prefix('&') {
+        Some(pointed) => (pointed, true),
+        None => (text, false),
+    };
+    if let Some(parts) = pointed.strip_prefix('{') {
+        let parts = parts.strip_suffix('}');
+        let structure = Structure::parse(parts.ok_or_else(|| format!("{text:?} has no }}"))?)?;
+        return Ok(match is_pointer {
+            true => Kind::Pointer(structure),
+            false => Kind::Structure(structure),
+        });
+    }
     if let Some((ty, rest)) = text.split_once('[') {
         let element = Element::parse(ty)?;
         let (len, fill) = rest
@@ -173,7 +249,7 @@ impl Buffer {
 
     /// Returns its first contents: all bytes, or how many there are of uninitialised memory. The same each time, and in
     /// buffers of other places another.
-    pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {
+    pub(super) fn contents(&self, place: &Place) -> Result<Contents, StandaloneError> {
         let (len, size) = (self.len.unwrap_or_default(), self.element.bytes());
         let (bytes, free) = (len.checked_mul(size), free_host_memory());
         if bytes.is_none_or(|bytes| bytes as u64 > free) {
@@ -187,13 +263,13 @@ impl Buffer {
             Fill::Iota => (0..len as i128)
                 .flat_map(|it| self.element.integer(it))
                 .collect(),
-            Fill::Random(limit) => self.random(len, *limit, place),
+            Fill::Random(limit) => self.random(len, *limit, place.seed()),
             Fill::File(path) => self.read(path)?,
         }))
     }
 
-    fn random(&self, len: usize, limit: Option<u64>, place: usize) -> Vec<u8> {
-        let mut rng = Rng::with_seed(place as u64);
+    fn random(&self, len: usize, limit: Option<u64>, seed: u64) -> Vec<u8> {
+        let mut rng = Rng::with_seed(seed);
         let is_float = self.element.is_float();
         let mut bytes = Vec::with_capacity(len * self.element.bytes());
         for _ in 0..len {
@@ -254,7 +330,7 @@ mod tests {
         let Kind::Buffer(buffer) = argument.kind else {
             panic!("{text} is no buffer")
         };
-        match buffer.contents(3).expect("contents") {
+        match buffer.contents(&Place::argument(3)).expect("contents") {
             Contents::Written(bytes) => bytes,
             Contents::Unwritten(bytes) => panic!("{bytes} unwritten bytes"),
         }
@@ -279,6 +355,27 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_structure_lie_as_in_c() {
+        let size = |text: &str| text.parse::<Argument>().expect("a structure").kind.size();
+        assert_eq!(size("{u8:1,u32:5}"), 8);
+        assert_eq!(size("{u32:5,f32[8]=ones,u8:1}"), 24);
+        assert_eq!(size("{bytes:000102,u8:1}"), 4);
+        assert_eq!(size("{u8:1,{u16:2,u8:3},u8:4}"), 8);
+        assert_eq!(size("&{f32[8],f32[8]}"), 8);
+        let parsed: Argument = "{u8:1,u32:5}".parse().expect("a structure");
+        let Kind::Structure(structure) = parsed.kind else {
+            panic!("no structure")
+        };
+        let bytes = structure.bytes(|_, part| match part {
+            Kind::Value(_, bytes) => Ok(bytes.clone()),
+            _ => Err("no value"),
+        });
+        assert_eq!(bytes, Ok(vec![1, 0, 0, 0, 5, 0, 0, 0]));
+        let reached: Argument = "{&{u8[5],u8[6]},u8[7]}".parse().expect("a structure");
+        assert_eq!(reached.kind.memory_bytes(), 5 + 6 + 16 + 7);
+    }
+
+    #[test]
     fn a_file_fills_a_buffer_of_its_size() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("x.bin"), [1, 2, 3, 4]).expect("written");
@@ -287,7 +384,7 @@ mod tests {
             let Kind::Buffer(buffer) = argument.from_folder(folder.path()).kind else {
                 panic!("{text} is no buffer")
             };
-            match buffer.contents(0) {
+            match buffer.contents(&Place::argument(0)) {
                 Ok(Contents::Written(bytes)) => Ok(bytes),
                 Ok(Contents::Unwritten(_)) => panic!("unwritten"),
                 Err(error) => Err(error.to_string()),
@@ -318,6 +415,15 @@ mod tests {
             ("i8[10]=random:129", "a buffer of i8 are 127 at most"),
             ("f16[10]=random:65506", "a buffer of f16 are 65504 at most"),
             ("bytes:abc", "two hexadecimal digits"),
+            ("{u32:5", "has no }"),
+            (&"{".repeat(1 << 20), "has no }"),
+            (
+                &format!("{}u8:1{}", "{".repeat(17), "}".repeat(17)),
+                "more than 16 deep",
+            ),
+            ("{}", "\"\" has no type"),
+            ("{u32:5,{f32[8]=noise}}", "\"noise\": expected zeros"),
+            ("&u32:5", "\"&u32\" is not one of the types"),
         ] {
             let error = text.parse::<Argument>().expect_err("refused");
             assert!(

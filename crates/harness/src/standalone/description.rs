@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use super::run::read_ptx;
-use super::{Argument, StandaloneError};
+use super::{Argument, Place, StandaloneError};
 use crate::driver::{LaunchConfig, read_whole};
 use crate::workload::whole;
 
@@ -105,11 +105,11 @@ impl FromStr for Extents {
     }
 }
 
-/// A buffer that is wanted after the launch: `2`, or `2=y.bin` for its bytes in a file.
+/// A buffer that is wanted after the launch: `2`, `2.1` in a structure, or `2=y.bin` for its bytes in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Of which argument, from 0.
-    pub place: usize,
+    /// Of which argument, or of which part of one.
+    pub place: Place,
     /// Where its bytes go.
     pub path: Option<PathBuf>,
 }
@@ -123,9 +123,7 @@ impl FromStr for Output {
             Some((place, path)) => (place, Some(PathBuf::from(path))),
             None => (text, None),
         };
-        let place = place.parse().map_err(|_| {
-            format!("{text:?}: expected the number of an argument, from 0, or NUMBER=FILE")
-        })?;
+        let place = place.parse()?;
         Ok(Output { place, path })
     }
 }

@@ -32,8 +32,11 @@ mod assembler;
 mod description;
 mod element;
 mod lock_free;
+mod memory;
+mod place;
 mod run;
 mod signature;
+mod structure;
 
 use std::io;
 use std::path::PathBuf;
@@ -42,7 +45,9 @@ pub use argument::Argument;
 pub use assembler::Refusal;
 pub use description::{Description, Extents, Launch, Output};
 pub use element::Element;
-pub use run::{After, Change, Standalone};
+pub use memory::{After, Change};
+pub use place::Place;
+pub use run::Standalone;
 
 use crate::driver::DriverError;
 

@@ -1,17 +1,13 @@
 //! A described launch, run.
 
-use std::borrow::Cow;
-use std::fmt;
 use std::path::Path;
 
-use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
+use cuda_std::launch::{Entry, Passing, Untyped};
 
-use super::argument::{Contents, Kind};
-use super::{Element, Launch, Output, StandaloneError, assembler, lock_free, signature};
-use crate::driver::{
-    Device, DeviceBuffer, DriverError, LaunchConfig, MAX_IMAGE_BYTES, Stream, free_host_memory,
-    read_whole,
-};
+use super::argument::Kind;
+use super::memory::{self, After};
+use super::{Launch, Output, Place, StandaloneError, assembler, lock_free, signature};
+use crate::driver::{Device, LaunchConfig, MAX_IMAGE_BYTES, Stream, read_whole};
 
 /// A description whose arguments are the kernel's.
 pub struct Standalone {
@@ -20,103 +16,8 @@ pub struct Standalone {
     text: String,
     target: u32,
     is_lock_free: bool,
-    /// Names of the arguments in findings.
-    names: Vec<&'static str>,
-}
-
-/// A buffer after a launch.
-pub struct After {
-    /// Of which argument, from 0.
-    pub place: usize,
-    /// All bytes.
-    pub bytes: Vec<u8>,
-    /// The kernel's change of them.
-    pub change: Change,
-    element: Element,
-    addresses: Vec<Address>,
-}
-
-/// A word of a buffer that is an address of the launch's memory.
-#[derive(Debug, PartialEq, Eq)]
-struct Address {
-    /// Its first byte in the buffer.
-    at: usize,
-    /// Where it points to, from the start of the allocation.
-    offset: u64,
-}
-
-const WORD: usize = size_of::<u64>();
-
-fn addresses(device: &Device, bytes: &[u8]) -> Vec<Address> {
-    let words = bytes.as_chunks::<WORD>().0.iter();
-    let found = device.addresses(words.map(|word| u64::from_le_bytes(*word)));
-    let at = |(word, offset)| Address {
-        at: word * WORD,
-        offset,
-    };
-    found.into_iter().map(at).collect()
-}
-
-/// The change of a buffer by a launch, as far as that can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Bytes are others than before.
-    Changed,
-    /// All bytes are as before.
-    Unchanged,
-    /// All bits are set, as in uninitialised memory: the kernel has not written it, or has set all bits
-    /// that it wrote, as -1 does.
-    Unknown,
-}
-
-/// In a sentence about the buffer.
-impl fmt::Display for Change {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Change::Changed => "changed",
-            Change::Unchanged => "as it was",
-            Change::Unknown => "not written, or all bits set",
-        })
-    }
-}
-
-impl After {
-    /// The first elements.
-    pub fn shown(&self) -> String {
-        const MAX: usize = 8;
-        let size = self.element.bytes();
-        let first = self.bytes.chunks_exact(size).take(MAX);
-        let mut shown: Vec<String> = first.map(|it| self.element.shown(it)).collect();
-        if self.bytes.len() > MAX * size {
-            shown.push("..".to_owned());
-        }
-        shown.join(", ")
-    }
-
-    /// How many elements of which type.
-    pub fn shape(&self) -> String {
-        let elements = self.bytes.len() / self.element.bytes();
-        format!("{}[{elements}]", self.element)
-    }
-
-    /// Whether another launch has left the same. Each has memory of its own: addresses on the emulator are compared by their
-    /// offsets in what they point into.
-    pub fn is_as(&self, other: &After) -> bool {
-        self.addresses == other.addresses && self.without_addresses() == other.without_addresses()
-    }
-
-    fn without_addresses(&self) -> Cow<'_, [u8]> {
-        let mut bytes = Cow::Borrowed(&self.bytes[..]);
-        for address in &self.addresses {
-            bytes.to_mut()[address.at..address.at + WORD].fill(0);
-        }
-        bytes
-    }
-
-    /// Tells contents apart.
-    pub fn checksum(&self) -> u32 {
-        crc32fast::hash(&self.bytes)
-    }
+    /// The memory of the arguments, with its names in findings.
+    names: Vec<(Place, &'static str)>,
 }
 
 /// Reads a file of PTX.
@@ -151,11 +52,9 @@ impl Standalone {
             });
         }
         signature::check(kernel, &launch.arguments).map_err(StandaloneError::Usage)?;
-        let is_buffer = |place: usize| {
-            let argument = launch.arguments.get(place);
-            argument.is_some_and(|it| matches!(it.kind, Kind::Buffer(_)))
-        };
-        if let Some(Output { place, .. }) = launch.outputs.iter().find(|it| !is_buffer(it.place)) {
+        let names = memory::names(&launch.arguments);
+        let is_memory = |it: &Output| names.iter().any(|(place, _)| *place == it.place);
+        if let Some(Output { place, .. }) = launch.outputs.iter().find(|it| !is_memory(it)) {
             return Err(StandaloneError::Usage(format!(
                 "--out {place}: argument {place} is not a buffer; arguments are counted from 0"
             )));
@@ -164,7 +63,7 @@ impl Standalone {
             kernel: kernel.name.clone(),
             target: module.target.arch,
             is_lock_free: lock_free::is_lock_free(&module, kernel),
-            names: (0..launch.arguments.len()).map(name).collect(),
+            names,
             text,
             launch,
         })
@@ -257,152 +156,23 @@ impl Standalone {
             true => loaded.prepare_cooperative(entry, self.launch.config)?,
             false => loaded.prepare(entry, self.launch.config)?,
         };
-        let mut memory = self.memory(loaded)?;
+        let mut passed = memory::arrange(loaded, &self.launch.arguments, &self.names)?;
         let stream = Stream::new(loaded)?;
         // SAFETY: the arguments have the sizes of the parameters of the PTX, with which `read` compared
         // them. The buffers live until the stream was synchronised below, and nobody else has them. What
         // the kernel does with them is its author's: the emulator looks at every access.
-        let launched = unsafe { prepared.launch(&stream, &&self.passed(&mut memory)[..]) };
+        let launched = unsafe { prepared.launch(&stream, &&passed.list()[..]) };
         let done = stream.synchronize();
         launched.and(done)?;
-        memory
-            .iter()
-            .flatten()
-            .map(|it| Ok(it.after(loaded)?))
-            .collect()
-    }
-
-    /// The memory of each argument that is a buffer.
-    fn memory(&self, device: &Device) -> Result<Vec<Option<Memory>>, StandaloneError> {
-        check_memory(device, self.buffer_bytes(), free_host_memory())?;
-        let arguments = self.launch.arguments.iter().enumerate();
-        let memory = arguments.map(|(place, argument)| {
-            let Kind::Buffer(buffer) = &argument.kind else {
-                return Ok(None);
-            };
-            let contents = buffer.contents(place)?;
-            Ok(Some(Memory::new(device, place, buffer.element, contents)?))
-        });
-        memory.collect()
-    }
-
-    /// Bytes of all buffers, as far as that is said.
-    fn buffer_bytes(&self) -> u64 {
-        let bytes = self.launch.arguments.iter().map(|it| match &it.kind {
-            Kind::Buffer(buffer) => buffer.bytes(),
-            Kind::Value(..) | Kind::Bytes(_) => 0,
-        });
-        bytes.fold(0, u64::saturating_add)
-    }
-
-    fn passed<'a>(&'a self, memory: &'a mut [Option<Memory>]) -> Vec<Passed<'a>> {
-        let both = self.launch.arguments.iter().zip(memory);
-        let passed = both.map(|(argument, memory)| match (&argument.kind, memory) {
-            (_, Some(memory)) => Passed::Memory {
-                name: self.names[memory.place],
-                element_bytes: memory.element.bytes(),
-                view: memory.buffer.slice_mut(..),
-            },
-            (Kind::Value(_, bytes) | Kind::Bytes(bytes), None) => Passed::Value(bytes),
-            (Kind::Buffer(_), None) => unreachable!("each buffer has memory"),
-        });
-        passed.collect()
-    }
-}
-
-/// Fails where so much free memory is too little for what checks keep of buffers of so many bytes.
-fn check_memory(device: &Device, bytes: u64, free: u64) -> Result<(), StandaloneError> {
-    let kept = device.bytes_with_checks(bytes) - bytes;
-    match kept > 0 && bytes.saturating_add(kept) > free {
-        false => Ok(()),
-        true => Err(StandaloneError::Usage(format!(
-            "buffers of {bytes} bytes, of which checks keep {kept}: {free} bytes of memory are free; give smaller buffers, \
-             or --no-check"
-        ))),
-    }
-}
-
-/// `argument 3`, for as long as the process runs.
-fn name(place: usize) -> &'static str {
-    format!("argument {place}").leak()
-}
-
-/// A buffer of a launch.
-struct Memory {
-    place: usize,
-    element: Element,
-    buffer: DeviceBuffer<u8>,
-    /// The checksum of what it began with; `None` where nobody had written it.
-    before: Option<u32>,
-}
-
-impl Memory {
-    fn new(
-        device: &Device,
-        place: usize,
-        element: Element,
-        contents: Contents,
-    ) -> Result<Memory, DriverError> {
-        let (buffer, before) = match contents {
-            Contents::Unwritten(bytes) => (device.buffer_uninitialized(bytes)?, None),
-            Contents::Written(bytes) => {
-                (device.buffer_from(&bytes)?, Some(crc32fast::hash(&bytes)))
-            }
-        };
-        Ok(Memory {
-            place,
-            element,
-            buffer,
-            before,
-        })
-    }
-
-    fn after(&self, device: &Device) -> Result<After, DriverError> {
-        let bytes = self.buffer.to_vec()?;
-        let change = match self.before {
-            Some(before) if before == crc32fast::hash(&bytes) => Change::Unchanged,
-            None if bytes.iter().all(|byte| *byte == 0xFF) => Change::Unknown,
-            _ => Change::Changed,
-        };
-        Ok(After {
-            place: self.place,
-            addresses: addresses(device, &bytes),
-            bytes,
-            change,
-            element: self.element,
-        })
+        Ok(passed.after(loaded)?)
     }
 }
 
 fn passing(kind: &Kind) -> Passing {
     match kind {
-        Kind::Value(_, bytes) | Kind::Bytes(bytes) => Passing::Value { size: bytes.len() },
-        Kind::Buffer(_) => Passing::Pointer,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::driver::Emulation;
-
-    #[test]
-    fn buffers_are_compared_with_what_their_checks_keep() {
-        let device = |is_checked| {
-            Device::emulator(Emulation {
-                is_checked,
-                ..Emulation::default()
-            })
-        };
-        let said = |checked, free| {
-            check_memory(&device(checked), 1 << 20, free).map_err(|it| it.to_string())
-        };
-        assert_eq!(said(false, 0), Ok(()));
-        assert_eq!(said(true, 6 << 20), Ok(()));
-        let error = said(true, (6 << 20) - 1).expect_err("too little");
-        assert!(
-            error.contains("of which checks keep 5242880: 6291455 bytes"),
-            "{error}"
-        );
+        Kind::Buffer(_) | Kind::Pointer(_) => Passing::Pointer,
+        Kind::Value(..) | Kind::Bytes(_) | Kind::Structure(_) => {
+            Passing::Value { size: kind.size() }
+        }
     }
 }

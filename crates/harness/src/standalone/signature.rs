@@ -90,12 +90,13 @@ fn declared(parameter: &Parameter) -> String {
 }
 
 fn fits(argument: &Argument, parameter: &Parameter) -> Result<(), String> {
-    let (bytes, is_float) = match &argument.kind {
-        Kind::Value(element, bytes) => (bytes.len(), Some(element.is_float())),
-        Kind::Bytes(bytes) => (bytes.len(), None),
-        Kind::Buffer(_) => (8, Some(false)),
+    let bytes = argument.kind.size();
+    let is_pointer = argument.kind.is_memory();
+    let is_float = match &argument.kind {
+        Kind::Value(element, _) => Some(element.is_float()),
+        Kind::Bytes(_) | Kind::Structure(_) => None,
+        Kind::Buffer(_) | Kind::Pointer(_) => Some(false),
     };
-    let is_pointer = matches!(argument.kind, Kind::Buffer(_));
     if bytes as u64 != parameter.bytes {
         let what = if is_pointer { "a pointer" } else { "it" };
         return Err(format!("{what} has {bytes} bytes, not {}", parameter.bytes));

@@ -50,6 +50,16 @@ pub enum Argument<'a> {
         /// All bytes.
         view: SliceMut<'a, u8>,
     },
+    /// Memory that the kernel reaches by a pointer in another argument's bytes or memory. It belongs to no parameter, and comes
+    /// behind the arguments of all of them.
+    Reached {
+        /// The name in findings.
+        name: &'static str,
+        /// Bytes of an element, of which findings tell the number.
+        element_bytes: usize,
+        /// All bytes.
+        view: SliceMut<'a, u8>,
+    },
 }
 
 impl Entry<Untyped> {
@@ -83,6 +93,7 @@ fn marshal(arguments: &&[Argument<'_>], sink: &mut Sink<'_>) {
         match argument {
             Argument::Value(bytes) => sink(bytes.as_ptr().cast(), None),
             Argument::Memory { view, .. } => sink(view.pointer_parameter(), view.home()),
+            Argument::Reached { .. } => {}
         }
     }
 }
@@ -91,6 +102,11 @@ fn memory(arguments: &&[Argument<'_>]) -> MemoryList {
     let views = arguments.iter().filter_map(|argument| match argument {
         Argument::Value(_) => None,
         Argument::Memory {
+            name,
+            element_bytes,
+            view,
+        }
+        | Argument::Reached {
             name,
             element_bytes,
             view,

@@ -14,7 +14,7 @@ use super::launch_options::{Described, failure};
 use super::option_values::whole;
 use super::{Failure, driver_failure, limits, row_format, severity};
 use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig, demangled};
-use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
+use crate::standalone::{After, Change, Output, Place, Standalone, StandaloneError};
 
 const HELP: &str = "\
 Example:
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
 /// A buffer after the launch, for programs.
 #[derive(Serialize)]
 struct Row {
-    argument: usize,
+    argument: Place,
     shape: String,
     change: String,
     /// The first elements.
@@ -182,7 +182,7 @@ impl Row {
             _ => outputs.iter().any(|it| it.place == after.place),
         };
         is_shown.then(|| Row {
-            argument: after.place,
+            argument: after.place.clone(),
             shape: after.shape(),
             change: after.change.to_string(),
             values: after.shown(),
