@@ -3,10 +3,11 @@
 use super::access::{AccessKind, Scope};
 use super::clock::Clock;
 use super::epochs::Epochs;
+use super::hash::Map;
 use super::line::{
     ANCIENT, LANE, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
-use super::sets::{DEPTH, Entry, IsStrong, Sets};
+use super::sets::{DEPTH, Entry, Sets};
 use super::sites::Sites;
 use crate::finding_kind::{FindingKind, RaceReason};
 
@@ -75,6 +76,11 @@ pub(super) struct Judge<'a> {
     pub(super) initial: u32,
 }
 
+/// The newest accesses among which one of the same warp is looked for.
+const SEARCHED: usize = if cfg!(test) { 3 } else { 32 };
+/// Each time so many accesses are remembered, those that others stand for are forgotten.
+const SWEPT: u32 = if cfg!(test) { 4 } else { 64 };
+
 /// The accesses since the last write, the oldest first, of those from a time on.
 pub(super) fn entries(line: &Line, cell: usize, sets: &Sets, floor: u32) -> Vec<Entry> {
     let (epoch, who, mask) = (line.re[cell], line.rt[cell], line.rm[cell]);
@@ -96,6 +102,28 @@ pub(super) fn entries(line: &Line, cell: usize, sets: &Sets, floor: u32) -> Vec<
     }
     entries.reverse();
     entries
+}
+
+/// Makes accesses of a warp at the same time one, the latest, of entries that are all alike.
+fn unite(entries: &mut Vec<Entry>) {
+    let mut latest: Map<(u32, u32), Entry> = Map::default();
+    for entry in entries.iter() {
+        let united = latest
+            .entry((entry.epoch, entry.who & WARP))
+            .or_insert(*entry);
+        let several = match (united.who ^ entry.who) & SITE {
+            0 => united.who & SEVERAL,
+            _ => SEVERAL,
+        };
+        united.who = entry.who | several;
+        united.mask |= entry.mask;
+    }
+    entries.reverse();
+    entries.retain_mut(|entry| {
+        let united = latest.remove(&(entry.epoch, entry.who & WARP));
+        united.inspect(|it| *entry = *it).is_some()
+    });
+    entries.reverse();
 }
 
 impl Judge<'_> {
@@ -121,7 +149,14 @@ impl Judge<'_> {
             return None;
         }
         let is_weak_read = touch.what.strong().is_none() && !touch.what.writes();
-        if is_weak_read && self.read_on_top(line, cell, sets, touch) {
+        if (is_weak_read && self.read_on_top(line, cell, sets, touch))
+            || self.atomic_on_top(line, cell, sets, touch)
+        {
+            return None;
+        }
+        let is_weak_write = touch.what.strong().is_none() && touch.what.writes();
+        if is_weak_write && self.is_before_barrier(line, cell, sets) {
+            self.write(line, cell, touch);
             return None;
         }
         let mut entries = self.entries(line, cell, sets);
@@ -132,14 +167,15 @@ impl Judge<'_> {
         if found.is_some() {
             return found;
         }
-        if touch.what.writes() && touch.what.strong().is_none() {
-            line.we[cell] = self.clock.now;
-            line.wt[cell] = touch.thread | touch.site << SITE_SHIFT;
-            (line.re[cell], line.rt[cell], line.rm[cell]) = (NEVER, 0, 0);
+        if is_weak_write {
+            self.write(line, cell, touch);
             return None;
         }
         if touch.what.writes() && !self.is_written(line, cell) {
             (line.we[cell], line.wt[cell]) = (self.initial.max(ANCIENT), 0);
+        }
+        if sets.alike(line.rm[cell]).is_some() && line.rt[cell] & SET != 0 {
+            unite(&mut entries);
         }
         entries.retain(|entry| !self.replaces(touch, entry));
         self.merge(&mut entries, touch);
@@ -148,6 +184,28 @@ impl Judge<'_> {
         }
         self.store(line, cell, sets, &entries);
         None
+    }
+
+    /// A weak write, that is after all else.
+    fn write(&self, line: &mut Line, cell: usize, touch: &Touch) {
+        line.we[cell] = self.clock.now;
+        line.wt[cell] = touch.thread | touch.site << SITE_SHIFT;
+        (line.re[cell], line.rt[cell], line.rm[cell]) = (NEVER, 0, 0);
+    }
+
+    /// Whether all accesses since the last write are several of this block's before its last barrier.
+    fn is_before_barrier(&self, line: &Line, cell: usize, sets: &Sets) -> bool {
+        let (re, rt, mut rest) = (line.re[cell], line.rt[cell], line.rm[cell]);
+        if rt & SET == 0 || re >= self.clock.barrier || !sets.has(re) {
+            return false;
+        }
+        while let Some((entry, parent)) = sets.top(rest) {
+            if !(self.clock.run..self.clock.barrier).contains(&entry.epoch) {
+                return false;
+            }
+            rest = parent;
+        }
+        true
     }
 
     /// Whether the thread has made this access since the last write, at the same time, and nothing
@@ -250,12 +308,60 @@ impl Judge<'_> {
         entries.reverse();
         entries.retain(|entry| !self.replaces(touch, entry));
         self.merge(&mut entries, touch);
-        let weak = IsStrong::Weak;
         for entry in &entries {
-            rest = sets.with(rest, *entry, weak);
+            rest = sets.with(rest, *entry, None);
         }
         line.re[cell] = re.max(self.clock.now);
         line.rt[cell] = SET | touch.thread | touch.site << SITE_SHIFT;
+        line.rm[cell] = rest;
+        true
+    }
+
+    /// Strong accesses in a set of such that are atomic for each other, whoever made them, look at the newest alone.
+    fn atomic_on_top(&self, line: &mut Line, cell: usize, sets: &mut Sets, touch: &Touch) -> bool {
+        let (re, rt, set) = (line.re[cell], line.rt[cell], line.rm[cell]);
+        let Some((_, scope)) = touch.what.strong() else {
+            return false;
+        };
+        let is_wide =
+            scope == Scope::System || scope == Scope::Device && self.world.has_one_device();
+        if rt & SET == 0
+            || !is_wide
+            || re < self.floor
+            || !sets.has(re)
+            || sets.alike(set) != Some((touch.what, touch.element_bytes))
+        {
+            return false;
+        }
+        let (now, mut rest, mut above) = (self.clock.now, set, Vec::new());
+        let is_own = |entry: &Entry| entry.epoch == now && (entry.who ^ touch.thread) & WARP == 0;
+        while let Some((entry, parent)) = sets.top_of(rest, rt)
+            && (self.clock.run..=now).contains(&entry.epoch)
+            && above.len() < SEARCHED
+        {
+            rest = parent;
+            above.push(entry);
+            if is_own(&entry) {
+                break;
+            }
+        }
+        above.reverse();
+        if above.first().is_none_or(|entry| !is_own(entry)) {
+            // What it replaces is taken out now and then, and so is an entry of its own that lies deeper.
+            if (sets.depth(set) + 1).is_multiple_of(SWEPT) {
+                return false;
+            }
+            (rest, above) = (set, Vec::new());
+        }
+        if touch.what.writes() && !self.is_written(line, cell) {
+            (line.we[cell], line.wt[cell]) = (self.initial.max(ANCIENT), 0);
+        }
+        self.merge(&mut above, touch);
+        for entry in &above {
+            rest = sets.with(rest, *entry, Some((touch.what, touch.element_bytes)));
+        }
+        line.re[cell] = re.max(now);
+        line.rt[cell] = SET | STRONG | touch.thread | touch.site << SITE_SHIFT;
         line.rm[cell] = rest;
         true
     }
@@ -424,12 +530,9 @@ impl Judge<'_> {
         }
         let mut set = 0;
         for entry in entries {
-            let is_strong = if entry.who & STRONG == 0 {
-                IsStrong::Weak
-            } else {
-                IsStrong::Strong
-            };
-            set = sets.with(set, *entry, is_strong);
+            let site = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
+            let strong = (entry.who & STRONG != 0).then_some((site.what, site.element_bytes));
+            set = sets.with(set, *entry, strong);
         }
         let last = entries.last().map_or(0, |entry| entry.who & !SEVERAL);
         line.re[cell] = entries

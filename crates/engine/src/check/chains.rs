@@ -26,15 +26,68 @@ pub(super) struct Past {
 }
 
 impl Past {
-    fn has(&self, thread: u32, epoch: u32) -> bool {
-        let lane_time = if self.mask >> (thread % 32) & 1 == 1 {
-            self.time
-        } else {
-            0
+    /// Whether a lane did something at a time after the warp last met.
+    fn has(&self, lane: u32, epoch: u32) -> bool {
+        self.mask >> lane & 1 == 1 && self.from <= epoch && epoch < self.time
+    }
+}
+
+/// The greatest of some times that are known from each length of a chain on.
+#[derive(Debug, Default)]
+struct Greatest(Vec<(u32, u32)>);
+
+impl Greatest {
+    fn add(&mut self, len: u32, time: u32) {
+        if self.0.last().is_none_or(|(_, greatest)| *greatest < time) {
+            self.0.push((len, time));
+        }
+    }
+
+    /// Of those that are known at a length.
+    fn at(&self, len: u32) -> u32 {
+        let known = self.0.partition_point(|(from, _)| *from <= len);
+        known.checked_sub(1).map_or(0, |last| self.0[last].1)
+    }
+}
+
+/// The releases of a block in a chain.
+#[derive(Debug, Default)]
+struct Releases {
+    /// The length at which the first is known.
+    first: Option<u32>,
+    /// Everything of the block before these times.
+    barriers: Greatest,
+    warps: Map<u32, WarpReleases>,
+}
+
+#[derive(Debug, Default)]
+struct WarpReleases {
+    /// Everything of the warp before these times.
+    syncs: Greatest,
+    /// Each with the length at which it is known.
+    all: Vec<(u32, Past)>,
+}
+
+impl Releases {
+    fn add(&mut self, len: u32, past: &Past) {
+        self.first.get_or_insert(len);
+        self.barriers.add(len, past.barrier);
+        let of_warp = self.warps.entry(past.warp).or_default();
+        of_warp.syncs.add(len, past.sync);
+        of_warp.all.push((len, *past));
+    }
+
+    /// Whether those known at a length show what a thread did at a time.
+    fn show(&self, len: u32, thread: u32, epoch: u32) -> bool {
+        let of_warp = || {
+            let Some(of_warp) = self.warps.get(&(thread / 32)) else {
+                return false;
+            };
+            let known = of_warp.all.partition_point(|(at, _)| *at <= len);
+            let mut known = of_warp.all[..known].iter().rev();
+            epoch < of_warp.syncs.at(len) || known.any(|(_, past)| past.has(thread % 32, epoch))
         };
-        epoch < self.barrier
-            || (thread / 32 == self.warp
-                && (epoch < self.sync || self.from <= epoch && epoch < lane_time))
+        epoch < self.barriers.at(len) || of_warp()
     }
 }
 
@@ -101,10 +154,8 @@ struct Chain {
     len: u32,
     /// When it last grew.
     grew: u32,
-    /// Releases, each with the length of the chain at which it is known.
-    releases: Vec<(u32, u32, Past)>,
-    /// Of each block, which releases.
-    by_block: Map<u32, Vec<u32>>,
+    /// By block.
+    releases: Map<u32, Releases>,
     /// The releasers' knowledge, all together, from a length on.
     views: Vec<(u32, Arc<View>)>,
     writes: Map<Write, u32>,
@@ -185,9 +236,8 @@ impl Chains {
         let past = &head.past;
         let chain = self.grow(chain, past.time.max(past.sync).max(past.barrier));
         chain.len += 1;
-        let release = chain.releases.len() as u32;
-        chain.releases.push((chain.len, block, head.past));
-        chain.by_block.entry(block).or_default().push(release);
+        let releases = chain.releases.entry(block).or_default();
+        releases.add(chain.len, past);
         let before = chain.views.last().map(|(_, view)| view.clone());
         let mut view = before.as_deref().cloned().unwrap_or_default();
         view.join(&head.view);
@@ -225,12 +275,8 @@ impl Chains {
             let Some(chain) = self.get(chain) else {
                 return false;
             };
-            chain.by_block.get(&block).is_some_and(|releases| {
-                releases.iter().rev().any(|&release| {
-                    let (at, _, past) = chain.releases[release as usize];
-                    at <= len && past.has(thread, epoch)
-                })
-            })
+            let releases = chain.releases.get(&block);
+            releases.is_some_and(|it| it.show(len, thread, epoch))
         })
     }
 
@@ -239,12 +285,9 @@ impl Chains {
         let known = view.acquired.iter();
         let known = known.filter_map(|&(chain, len)| Some((self.get(chain)?, len)));
         known.flat_map(|(chain, len)| {
-            let blocks = chain.by_block.iter();
-            let has_known = move |of: &[u32]| {
-                let first = of.first().and_then(|it| chain.releases.get(*it as usize));
-                first.is_some_and(|(at, ..)| *at <= len)
-            };
-            blocks.filter_map(move |(block, of)| has_known(of).then_some(*block))
+            let blocks = chain.releases.iter();
+            let is_known = move |of: &Releases| of.first.is_some_and(|at| at <= len);
+            blocks.filter_map(move |(block, of)| is_known(of).then_some(*block))
         })
     }
 

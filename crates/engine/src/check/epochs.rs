@@ -47,6 +47,8 @@ pub(super) struct Epochs {
     /// By rising number, and so by rising start.
     pub(super) launches: Vec<Launch>,
     launched: u32,
+    /// The device of all launches until now, if they are on one.
+    device: Option<u32>,
     /// Runs left after the last cleanup.
     kept: usize,
     pub(super) chains: Chains,
@@ -76,6 +78,7 @@ impl Epochs {
             first_instance: 0,
             launches: Vec::new(),
             launched: 0,
+            device: None,
             kept: SMALL,
             chains: Chains::default(),
             sites: Sites::default(),
@@ -100,6 +103,11 @@ impl Epochs {
         self.next
     }
 
+    /// Whether all launches have been on one device.
+    pub(super) fn has_one_device(&self) -> bool {
+        self.device.is_some()
+    }
+
     /// Whether times may run out.
     pub(super) fn is_old(&self) -> bool {
         self.next > 1 << 30 && self.launches.iter().all(|launch| !launch.is_running)
@@ -118,6 +126,10 @@ impl Epochs {
             self.collect();
         }
         let id = LaunchId(self.launched);
+        if self.launched == 0 {
+            self.device = Some(device);
+        }
+        self.device = self.device.filter(|it| *it == device);
         self.launched += 1;
         let start = self.next;
         let floor = self.before(&operation).min(start);

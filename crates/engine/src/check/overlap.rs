@@ -14,7 +14,6 @@ use super::sets::{Entry, Sets};
 use super::shadow::Cells;
 use super::warp::{Ground, Numbered, Trouble};
 use crate::finding_kind::RaceReason;
-use crate::memory::Lanes;
 
 /// The bytes that the lanes of a store write.
 pub trait Stored: Debug {
@@ -69,7 +68,8 @@ impl Ground<'_> {
     pub(super) fn overlapping(&mut self, access: &Numbered<'_>, fast: &Fast, stored: &dyn Stored) {
         let bytes = u64::from(access.lanes.bytes);
         for (lane, address) in access.lanes.each() {
-            let lanes = of_address(access.lanes, address);
+            // All are aligned to their bytes: those of other addresses have none of these.
+            let lanes = access.lanes.at(address);
             if lanes == 1 << lane {
                 self.one(access, fast, lane, address, bytes);
             } else if lanes.trailing_zeros() == lane {
@@ -158,10 +158,4 @@ impl Numbered<'_> {
         let stored = self.stored.filter(|_| self.kind() == WRITE)?;
         self.lanes.may_meet().then_some(stored)
     }
-}
-
-/// The lanes of an address. All are aligned to their bytes: others have none of these.
-fn of_address(lanes: &Lanes<'_>, address: u64) -> u32 {
-    let of = lanes.each().filter(|(_, its)| *its == address);
-    of.fold(0, |all, (lane, _)| all | 1 << lane)
 }

@@ -4,6 +4,7 @@
 //! reads costs little. So do cells in a row that each lane of a warp reads one of, if an entry may stand
 //! for whichever lane accessed the cell last.
 
+use super::access::AccessKind;
 use super::hash::Map;
 use super::line::LANE;
 
@@ -46,6 +47,8 @@ struct Node {
     key: Key,
     depth: u32,
     has_strong: bool,
+    /// The kind and the bytes of all entries, if they are strong and alike.
+    alike: Option<Strong>,
     /// Whether any entry is of the same lane as the latest.
     is_by_lane: bool,
 }
@@ -101,8 +104,13 @@ impl Sets {
         self.node(set).is_some_and(|node| node.has_strong)
     }
 
-    /// The set with one more.
-    pub(super) fn with(&mut self, parent: u32, entry: Entry, is_strong: IsStrong) -> u32 {
+    /// The kind and the bytes of all its accesses, if they are strong and alike.
+    pub(super) fn alike(&self, set: u32) -> Option<Strong> {
+        self.node(set)?.alike
+    }
+
+    /// The set with one more, that is strong where its kind and bytes are given.
+    pub(super) fn with(&mut self, parent: u32, entry: Entry, strong: Option<Strong>) -> u32 {
         let key = Key { parent, entry };
         if let Some(found) = self.index.get(&key) {
             return *found;
@@ -110,7 +118,8 @@ impl Sets {
         let node = Node {
             key,
             depth: self.depth(parent) + 1,
-            has_strong: is_strong == IsStrong::Strong || self.has_strong(parent),
+            has_strong: strong.is_some() || self.has_strong(parent),
+            alike: strong.filter(|it| parent == 0 || self.alike(parent) == Some(*it)),
             is_by_lane: entry.who & SAME_LANE != 0 || self.is_by_lane(parent),
         };
         self.nodes.push(node);
@@ -133,9 +142,5 @@ impl Sets {
     }
 }
 
-/// Whether an entry is a strong access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IsStrong {
-    Weak,
-    Strong,
-}
+/// A strong access: its kind, and the bytes of an element.
+pub(super) type Strong = (AccessKind, u32);

@@ -172,6 +172,42 @@ impl Ground<'_> {
 
     fn same(&mut self, access: &Numbered<'_>, fast: &Fast, address: u64) {
         let bytes = access.lanes.bytes.into();
+        if !self.read_at(fast, address, bytes) {
+            // Not as a group once more.
+            for lane in (0..32).filter(|lane| access.lanes.mask >> lane & 1 == 1) {
+                self.one(access, fast, lane, address, bytes);
+            }
+        }
+    }
+
+    fn scattered(&mut self, access: &Numbered<'_>, fast: &Fast) {
+        let bytes = u64::from(access.lanes.bytes);
+        if access.kind() == READ && access.lanes.first_is_shared() {
+            self.in_groups(access, fast, bytes);
+            return;
+        }
+        for (lane, address) in access.lanes.each() {
+            self.one(access, fast, lane, address, bytes);
+        }
+    }
+
+    /// Reads by groups of lanes that have equal addresses.
+    fn in_groups(&mut self, access: &Numbered<'_>, fast: &Fast, bytes: u64) {
+        let mut left = access.lanes.mask;
+        while left != 0 {
+            let address = access.lanes.addresses[left.trailing_zeros() as usize];
+            let mask = access.lanes.at(address) & left;
+            left &= !mask;
+            if mask.count_ones() == 1 || !self.read_at(&Fast { mask, ..*fast }, address, bytes) {
+                for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
+                    self.one(access, fast, lane, address, bytes);
+                }
+            }
+        }
+    }
+
+    /// A read of one address by all lanes of the mask: whether it is in order, and remembered.
+    fn read_at(&mut self, fast: &Fast, address: u64, bytes: u64) -> bool {
         let Cells { line, first, count } = self.shadow.cells(address, bytes);
         let mut together = WarpReaders {
             world: self.world,
@@ -179,18 +215,8 @@ impl Ground<'_> {
             sets: self.sets,
             fast,
         };
-        let is_clean = (first..first + count)
-            .all(|cell| read_by_all(line, cell, fast) || together.read_one(line, cell));
-        if !is_clean {
-            self.scattered(access, fast);
-        }
-    }
-
-    fn scattered(&mut self, access: &Numbered<'_>, fast: &Fast) {
-        let bytes = u64::from(access.lanes.bytes);
-        for (lane, address) in access.lanes.each() {
-            self.one(access, fast, lane, address, bytes);
-        }
+        (first..first + count)
+            .all(|cell| read_by_all(line, cell, fast) || together.read_one(line, cell))
     }
 
     /// One lane's cells.

@@ -4,7 +4,7 @@
 use super::clock::Clock;
 use super::epochs::Epochs;
 use super::line::{CELLS, Fast, LANE, Line, SET, STRONG, all, is_written_for, pick};
-use super::sets::{DEPTH, Entry, IsStrong, SAME_LANE, Sets};
+use super::sets::{DEPTH, Entry, SAME_LANE, Sets};
 
 /// The accesses to a cell since it was written: a line's `re`, `rt` and `rm`.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ impl WarpReaders<'_> {
     /// The set of a cell's accesses with the warp's own: what there is as a set, or `before` if it is none
     /// yet. None where it is to be looked at closely.
     fn with(&mut self, since: Since, before: Entry, own: Entry) -> Option<u32> {
-        let weak = IsStrong::Weak;
+        let weak = None;
         if since.who & STRONG != 0 || since.epoch < self.fast.floor {
             return None;
         }

@@ -71,6 +71,20 @@ impl<'a> Lanes<'a> {
         })
     }
 
+    /// The active lanes of an address.
+    #[inline]
+    pub(crate) fn at(&self, address: u64) -> u32 {
+        let equal = each_lane(|lane| u32::from(self.addresses[lane] == address) << lane);
+        equal.iter().fold(0, |all, lane| all | lane) & self.mask
+    }
+
+    /// Whether another lane has the first one's address.
+    #[inline]
+    pub(crate) fn first_is_shared(&self) -> bool {
+        let first = self.addresses.get(self.mask.trailing_zeros() as usize);
+        first.is_some_and(|address| self.at(*address).count_ones() > 1)
+    }
+
     /// Whether active lanes may have equal addresses: those that have do, and hardly any others.
     #[inline]
     pub(crate) fn may_meet(&self) -> bool {

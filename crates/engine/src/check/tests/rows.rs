@@ -18,12 +18,13 @@ enum Step {
     Message((usize, u32), (usize, u32)),
 }
 
-/// Lane 0 is at `start`, the others so many bytes further on each.
+/// Lane 0 is at `start`, the others so many bytes further on each, up to lane `fold`, which is at `start` again, and so on.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     mask: u32,
     start: u64,
     step: u64,
+    fold: usize,
     bytes: u32,
 }
 
@@ -55,6 +56,7 @@ fn steps(random: &mut Random) -> Vec<Step> {
         mask: 1 << writer.1,
         start: random.of(&[0, 4, 16]),
         step: 0,
+        fold: 32,
         bytes: 4,
     };
     steps.push(Step::Access(writer.0, 1002, WRITE, written));
@@ -72,6 +74,7 @@ fn row(random: &mut Random) -> Row {
         mask: random.of(&[u32::MAX, u32::MAX, 0xff, 0b1_0010, 1]),
         start: random.of(&[0, 0, 16]),
         step: random.of(&[step, step, 0]),
+        fold: random.of(&[32, 32, 16, 2]),
         bytes,
     }
 }
@@ -129,7 +132,8 @@ fn access(
 ) -> Checked {
     let (block, warp) = WARPS[warp];
     let block = blocks[block];
-    let addresses = std::array::from_fn(|lane| device.x + row.start + lane as u64 * row.step);
+    let addresses =
+        std::array::from_fn(|lane| device.x + row.start + (lane % row.fold) as u64 * row.step);
     let all = Lanes::new(&addresses, row.mask, row.bytes);
     let mut one = |lanes: &Lanes<'_>| {
         let mut cached = Cached::default();
