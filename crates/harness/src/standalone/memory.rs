@@ -129,7 +129,7 @@ pub(super) fn names(arguments: &[Argument]) -> Vec<(Place, &'static str)> {
 /// The arguments of a launch, with memory of its own.
 pub(super) struct Arranged {
     arguments: Vec<Own>,
-    /// What pointers point to comes before what holds them.
+    /// The memory behind a pointer comes before the memory that holds it.
     memory: Vec<Memory>,
 }
 
