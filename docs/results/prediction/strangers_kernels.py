@@ -137,7 +137,7 @@ KERNELS = [
     Kernel("gelu_forward_kernel1", "llm.c", "dev/cuda/gelu_forward.cu", ["gelu_forward_kernel1"], 2**26, 2**18, outward(1), STUDY, 0, GELU),
     Kernel("gelu_backward1", "llm.c", "dev/cuda/gelu_backward.cu", ["gelu_backward1"], 2**26, 2**18, outward(2), STUDY, 0, GELU),
     Kernel("layernorm_forward_kernel3", "llm.c", "dev/cuda/layernorm_forward.cu", ["layernorm_forward_kernel3"], 2**16, 2**10, rows_of_warps, STUDY, 0, GROUPS),
-    Kernel("softmax_forward_kernel4", "llm.c", "dev/cuda/softmax_forward.cu", ["warpReduceMax", "warpReduceSum", "softmax_forward_kernel4"], 2**15, 2**7, lambda n, _: ([n], [f32(n * 2048, None), f32(n * 2048), f"i32:{n}", "i32:2048"]), STUDY, 0, shared=lambda block: block // 8),
+    Kernel("softmax_forward_kernel4", "llm.c", "dev/cuda/softmax_forward.cu", ["warpReduceMax", "softmax_forward_kernel4"], 2**15, 2**7, lambda n, _: ([n], [f32(n * 2048, None), f32(n * 2048), f"i32:{n}", "i32:2048"]), STUDY, 0, GROUPS, others=[("dev/cuda/common.h", "warpReduceSum")], shared=lambda block: block // 8),
     Kernel("residual_forward_kernel1", "llm.c", "dev/cuda/residual_forward.cu", ["residual_forward_kernel1"], 2**26, 2**18, outward(2), STUDY, 0, FLOATX),
     Kernel("encoder_forward_kernel2", "llm.c", "dev/cuda/encoder_forward.cu", ["encoder_forward_kernel2"], 64, 1, encoder, STUDY, 0, FLOATX),
     Kernel("adamw_kernel2", "llm.c", "dev/cuda/adamw.cu", ["lerp", "adamw_kernel2"], 2**26, 2**18, adamw, STUDY, 0),
