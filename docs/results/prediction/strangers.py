@@ -5,7 +5,8 @@
     strangers.py predict PROGRAM FOLDER     strangers-predicted.csv, by the program `ridgepoint`
     strangers.py compare TIMES BOARD        strangers.csv and strangers.md of both
 
-CHECKOUTS has a bare git directory OWNER+NAME/repo of each repository of strangers_kernels.SOURCES. Needs nvcc and ptxas in PATH, and triton.
+CHECKOUTS has a bare git directory OWNER+NAME/repo of each repository of strangers_kernels.SOURCES. Needs nvcc,
+ptxas and cuobjdump in PATH, and triton.
 """
 
 import ast
@@ -126,6 +127,7 @@ def build(checkouts, folder):
         entry = re.search(r"\.entry\s+(\w+)", ptx)[1]
         # Triton adds pointers to scratch memory that these kernels have no use for.
         parameters = len(re.findall(r"\.param", re.search(r"\.entry[^{]*", ptx)[0]))
+        registers = int(re.search(r"REG:(\d+)", run("cuobjdump", "-res-usage", folder / f"{kernel.name}.cubin"))[1])
         for block in kernel.blocks:
             grid, arguments = kernel.of(kernel.measured, threads(block))
             smaller, counted = kernel.of(kernel.counted, threads(block))
@@ -145,6 +147,7 @@ def build(checkouts, folder):
                     "counted_arguments": counted + none,
                     "times": round(times),
                     "shared": shared(threads(block)),
+                    "registers": registers,
                     "out": kernel.out,
                 }
             )
@@ -160,7 +163,7 @@ def predict(program, folder, board="h200"):
     folder, table = pathlib.Path(folder), []
     for launch in json.loads((folder / "plan.json").read_text())["launches"]:
         words = [program, "predict", folder / f"{launch['kernel']}.ptx", launch["entry"], "--grid", joined(launch["counted_grid"]), "--block", joined(launch["block"])]
-        words += ["--times", launch["times"], "--shared", launch["shared"], "--roofs", board, "--format", "json", "--time-limit", "100"]
+        words += ["--times", launch["times"], "--shared", launch["shared"], "--registers", launch["registers"], "--roofs", board, "--format", "json", "--time-limit", "100"]
         for argument in launch["counted_arguments"]:
             words += ["--arg", argument]
         made = subprocess.run([str(it) for it in words], capture_output=True, text=True)
