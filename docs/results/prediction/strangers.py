@@ -151,7 +151,10 @@ def build(checkouts, folder):
                     "out": kernel.out,
                 }
             )
-    commits = {name: run("git", "-C", pathlib.Path(checkouts) / it.replace("/", "+") / "repo", "rev-parse", "HEAD").strip() for name, it in SOURCES.items()}
+    commits = {
+        name: run("git", "-C", pathlib.Path(checkouts) / it.replace("/", "+") / "repo", "rev-parse", "HEAD").strip()
+        for name, it in SOURCES.items()
+    }
     (folder / "plan.json").write_text(json.dumps({"commits": commits, "launches": plan}, indent=1) + "\n")
 
 
@@ -162,8 +165,30 @@ def joined(numbers):
 def predict(program, folder, board="h200"):
     folder, table = pathlib.Path(folder), []
     for launch in json.loads((folder / "plan.json").read_text())["launches"]:
-        words = [program, "predict", folder / f"{launch['kernel']}.ptx", launch["entry"], "--grid", joined(launch["counted_grid"]), "--block", joined(launch["block"])]
-        words += ["--times", launch["times"], "--shared", launch["shared"], "--registers", launch["registers"], "--roofs", board, "--format", "json", "--time-limit", "100"]
+        words = [
+            program,
+            "predict",
+            folder / f"{launch['kernel']}.ptx",
+            launch["entry"],
+            "--grid",
+            joined(launch["counted_grid"]),
+            "--block",
+            joined(launch["block"]),
+        ]
+        words += [
+            "--times",
+            launch["times"],
+            "--shared",
+            launch["shared"],
+            "--registers",
+            launch["registers"],
+            "--roofs",
+            board,
+            "--format",
+            "json",
+            "--time-limit",
+            "100",
+        ]
         for argument in launch["counted_arguments"]:
             words += ["--arg", argument]
         made = subprocess.run([str(it) for it in words], capture_output=True, text=True)
@@ -173,7 +198,10 @@ def predict(program, folder, board="h200"):
         row = json.loads(made.stdout)[-1]
         figures = ["blocks", "registers", "resident_blocks", "predicted_ms", "low_ms", "high_ms", "limit", "roof_ms", "little_ms", "causes"]
         block = math.prod(launch["block"])
-        table.append({"board": board, "name": launch["kernel"], "source": launch["source"], "block": block} | {name: row.get(name) for name in figures})
+        table.append(
+            {"board": board, "name": launch["kernel"], "source": launch["source"], "block": block}
+            | {name: row.get(name) for name in figures}
+        )
         print(launch["kernel"], block, row["predicted_ms"], row["limit"], flush=True)
     for row in table:
         row["causes"] = str(row["causes"]).replace(str(folder) + "/", "")
@@ -210,7 +238,9 @@ def compare(times, board):
     slower = blocks_chosen(table)
     near = sum(it <= 0.03 for *_, it in slower.values())
     totals += f"\nThe interval that each prediction names holds {100 * held:.0f} % of the rows."
-    totals += f"\nOf {len(slower)} studies of block sizes, the block with the shortest predicted time is within 3 % of the fastest one in {near}."
+    totals += (
+        f"\nOf {len(slower)} studies of block sizes, the block with the shortest predicted time is within 3 % of the fastest one in {near}."
+    )
     studies = ["| kernel | block of the shortest predicted time | fastest block | slower by |", "|---|---|---|---|"]
     studies += [f"| {name} | {chosen} | {best} | {100 * off:.1f} % |" for name, (chosen, best, off) in sorted(slower.items())]
     (OWN / "strangers.md").write_text(f"{totals}\n\n{lines}\n\n" + "\n".join(studies) + "\n")

@@ -23,7 +23,21 @@ TYPES = {"f32": numpy.float32, "f64": numpy.float64, "i32": numpy.int32, "u32": 
 WARMUP, TIMED = 3, 30
 SPIN_CYCLES = 6_000_000
 FLUSHED = 2**28  # bytes, several times what L2 holds
-FIELDS = ["kernel", "block", "grid", "median_ms", "min_ms", "max_ms", "registers", "local_bytes", "changed", "not_a_number", "clock_mhz", "device", "driver"]
+FIELDS = [
+    "kernel",
+    "block",
+    "grid",
+    "median_ms",
+    "min_ms",
+    "max_ms",
+    "registers",
+    "local_bytes",
+    "changed",
+    "not_a_number",
+    "clock_mhz",
+    "device",
+    "driver",
+]
 
 
 @functools.cache
@@ -132,7 +146,7 @@ def launches(folder, spin):
     for launch in json.loads((folder / "plan.json").read_text())["launches"]:
         try:
             yield measured(folder, spin, launch, held)
-        except Exception:
+        except Exception:  # Whatever fails in one launch, the others are timed.
             print(f"{launch['kernel']} {launch['block']}:", traceback.format_exc(limit=3), file=sys.stderr, flush=True)
 
 
@@ -150,8 +164,10 @@ def copies(own, spin):
     for power in range(10, 29):
         n = 2**power
         source, target = cupy.ones(n, numpy.float32), cupy.empty(n, numpy.float32)
+
         def launch():
             kernel((max(n // 1024, 1),), (256,), (source, target))
+
         for cache, before in [("warm", lambda: None), ("cold", lambda: fill.fill(1))]:
             median, least, most = timed(spin, launch, before)
             yield {"floats": n, "cache": cache, "median_ms": median, "min_ms": least, "max_ms": most}
