@@ -204,7 +204,8 @@ def predict(program, folder, board="h200"):
         )
         print(launch["kernel"], block, row["predicted_ms"], row["limit"], flush=True)
     for row in table:
-        row["causes"] = str(row["causes"]).replace(str(folder) + "/", "")
+        # Folders are those of this run.
+        row["causes"] = re.sub(r"/[^ ;(]*/", "", row["causes"])
     write(OWN / f"strangers-predicted-{board}.csv", table)
 
 
