@@ -17,11 +17,12 @@ use super::option_values::{
     MAX_RUNS, MAX_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
 use super::output::{Outputs, or_standard, target};
+use super::roofline::predictor;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{Runs, Sampling};
-use crate::model::OccupancyRow;
+use crate::model::{GpuRoofs, OccupancyRow};
 use crate::report::{
     Format, HtmlReport, OccupancyChart, RunFacts, StudyRows, model_table, study_summary, study_text,
 };
@@ -216,6 +217,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     console.finish();
     let mut sweep =
         OccupancySweep::new(&bench, &limited, &plan, suite.ptx, runs).map_err(failure)?;
+    let stands_for =
+        is_emulated.then(|| GpuRoofs::of_capability(device.properties().capability()).gpu);
+    sweep.predict_times(predictor(device, stands_for));
     let file = arguments.ceilings.as_deref();
     let ceilings = ceilings_for(bench.own(), file, &console, &interrupt)?;
     warn_of_small_arrays(&ceilings, sweep.largest_array(), &console);

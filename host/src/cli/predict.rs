@@ -16,7 +16,7 @@ use super::{Failure, driver_failure, limits, row_format};
 use crate::driver::count::Counts;
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
-use crate::model::{self, OccupancyRow};
+use crate::model;
 use crate::prediction::{self, Board, Code, Kernel, Launch, Prediction};
 use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
@@ -91,7 +91,7 @@ struct Row {
     predicted_ms: f64,
     low_ms: f64,
     high_ms: f64,
-    limit: &'static str,
+    limit: String,
     roof_ms: f64,
     little_ms: f64,
     causes: String,
@@ -302,14 +302,8 @@ fn counts_of(launch: &Standalone, device: &Device) -> Result<Vec<Counts>, Failur
 
 impl Counted {
     fn resident_blocks(&self, board: &Board, block: u64) -> Result<u32, Failure> {
-        let capability = board.gpu.capability;
-        let arch = 10 * capability.major() + capability.minor();
-        let row = OccupancyRow::new(arch, self.registers, self.shared_bytes, block as u32);
-        let row = row.map_err(Failure::failed)?;
-        match row.refused {
-            None => Ok(row.resident_blocks),
-            Some(reason) => Err(Failure::Failed(reason)),
-        }
+        let resident = board.resident_blocks(self.registers, self.shared_bytes, block as u32);
+        resident.map_err(Failure::Failed)
     }
 
     fn row(&self, it: &Prediction, launch: Launch, board: &Board) -> Row {
@@ -334,7 +328,7 @@ impl Counted {
             predicted_ms: 1e3 * it.seconds,
             low_ms: 1e3 * it.low,
             high_ms: 1e3 * it.high,
-            limit: it.limit,
+            limit: it.limit.clone(),
             roof_ms: 1e3 * it.roof_seconds,
             little_ms: 1e3 * it.little_seconds,
             causes: causes.collect::<Vec<_>>().join("; "),

@@ -23,11 +23,12 @@ use super::suite::{Study, Suite, Workloads};
 use super::{Failure, all_gpus, command_line, driver_failure, roofs, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Rules, Table};
-use crate::driver::DeviceChoice;
+use crate::driver::{Device, DeviceChoice};
 use crate::kernels::newest_report;
 use crate::links::load_links;
 use crate::measure::{CacheState, Runs, Sampling};
-use crate::model::GpuRoofs;
+use crate::model::{Gpu, GpuRoofs};
+use crate::prediction::Predictor;
 use crate::report::{
     Chart, Format, HtmlReport, RunFacts, StudyRows, comparison_text, counted, terminal,
 };
@@ -229,6 +230,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
         let report = newest_report(Suite::get().ptx);
         sweep.predict(Prediction { roofs, report });
     }
+    sweep.predict_times(predictor(device, gpu.as_ref().map(|it| it.gpu.clone())));
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&plan, &console);
@@ -429,6 +431,17 @@ fn introduce(
         None => terminal::roofs(properties, sweep.roofs(), &sweep.tensor_types()),
     });
     say_left_out(sweep, console);
+}
+
+/// Predicts launches of the program's kernels for a GPU, or for the one that they run on.
+pub(super) fn predictor(device: &Device, gpu: Option<Gpu>) -> Result<Predictor, String> {
+    let properties = device.properties();
+    let gpu = match gpu {
+        Some(gpu) => gpu,
+        None => Gpu::of_the_drivers_name(&properties.name)?,
+    };
+    let (major, minor) = properties.compute_capability;
+    Predictor::embedded(gpu, 10 * major + minor, Suite::get().ptx)
 }
 
 pub(super) fn say_left_out(sweep: &Sweep<'_>, console: &Console) {

@@ -22,7 +22,7 @@ pub fn text(prediction: &Prediction, at: &str, board: &Board) -> String {
         duration(prediction.low),
         duration(prediction.high),
     );
-    let limit = match prediction.limit {
+    let limit = match prediction.limit.as_str() {
         "latency" => "latency: no part is busy all the time".to_owned(),
         resource => format!("{resource}, busy all the time"),
     };

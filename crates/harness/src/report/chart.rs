@@ -8,6 +8,7 @@ use itertools::Itertools;
 use super::canvas::{self, ChartError, ChartFormat};
 use super::intensities::{Intensity, Source as IntensityOf, intensities};
 use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series, Source};
+use super::predicted::{Predicted, cases};
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
@@ -78,7 +79,12 @@ impl Chart<'_> {
         };
         let series = [series, self.level_series()].concat();
         let marks = series.iter().flat_map(|series| &series.marks);
-        let marks: Vec<_> = marks.map(|mark| (mark.x, mark.y)).collect();
+        let ends = |mark: &Mark| match (mark.kind, mark.noise) {
+            (MarkKind::Predicted, Some((low, high))) => [low, high],
+            _ => [mark.y; 2],
+        };
+        let marks = marks.flat_map(|mark| ends(mark).map(|y| (mark.x, y)));
+        let marks: Vec<_> = marks.collect();
         let [x, y] = roofs::ranges(&marks, &guides);
         Plot {
             caption: String::new(),
@@ -139,7 +145,12 @@ impl Chart<'_> {
             joined: Joined::Marks,
             marks: members.iter().filter_map(|it| measured(it)).collect(),
         });
-        let series = series.chain(self.intensities());
+        let beside = Series {
+            name: format!("hollow: predicted, with the interval of {}", cases()),
+            joined: Joined::Not,
+            marks: self.records.iter().filter_map(predicted_beside).collect(),
+        };
+        let series = series.chain([beside]).chain(self.intensities());
         series.filter(|it| !it.marks.is_empty()).collect()
     }
 
@@ -242,7 +253,11 @@ impl Chart<'_> {
                     gpu.gpu.name
                 ),
                 format!(
-                    "Hollow: the most that the roofs allow of what was counted on an emulator, which is not a GPU. Roofs: {}.",
+                    "Hollow: {} of what was counted on an emulator, which is not a GPU. Roofs: {}.",
+                    match self.records.iter().any(|it| it.model_ms.is_some()) {
+                        true => format!("predicted, with the interval of {},", cases()),
+                        false => "the most that the roofs allow".to_owned(),
+                    },
                     gpu.source()
                 ),
             ],
@@ -413,7 +428,7 @@ impl Level {
 /// A row at the intensity of a level: its operations over the bytes of the level.
 fn at_level(record: &Record, level: Level) -> Option<Mark> {
     let (gflops, ms) = match record.is_emulated {
-        true => (record.predicted_gflops?, record.predicted_ms?),
+        true => record.predicted_speed()?,
         false => (record.gflops?, record.mean_ms),
     };
     let (bytes, kind) = level.bytes(record).filter(|(bytes, _)| *bytes > 0.0)?;
@@ -443,11 +458,15 @@ fn is_counted_apart(record: &Record) -> bool {
 
 /// `None` for a row of which nothing was predicted.
 fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
-    let (ai, gflops) = (record.ai.or(record.predicted_ai)?, record.predicted_gflops?);
+    let ai = record.ai.or(record.predicted_ai)?;
+    let (gflops, _) = record.predicted_speed()?;
+    let most = record.predicted_gflops?;
+    let time = Predicted::of_sweep(record);
     let resources = record.resources.as_ref();
     let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
+    let said = time.map_or_else(String::new, said);
     let tip = format!(
-        "{}{ai:.3} {operation}/byte\npredicted for {}: at most {gflops:.1} G{operation}/s,\nlimited by {}{resources}",
+        "{}{ai:.3} {operation}/byte\npredicted for {}: at most {most:.1} G{operation}/s,\nlimited by {}{said}{resources}",
         along(record),
         gpu.gpu.name,
         record.predicted_limit?.name(),
@@ -457,11 +476,40 @@ fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
         x: ai,
         y: gflops,
         kind: MarkKind::Predicted,
-        noise: None,
+        noise: time.map(|it| it.rates(gflops)),
         tip,
         note: None,
         letters: None,
     })
+}
+
+/// Beside the mark of a row of a GPU, where its predicted time puts it.
+fn predicted_beside(record: &Record) -> Option<Mark> {
+    let time = Predicted::of_sweep(record).filter(|_| !record.is_emulated)?;
+    let (ai, gflops) = (record.ai?, record.model_gflops.filter(|it| *it > 0.0)?);
+    Some(Mark {
+        x: ai,
+        y: gflops,
+        kind: MarkKind::Predicted,
+        noise: Some(time.rates(gflops)),
+        tip: format!(
+            "{}{gflops:.1} G{}/s{}",
+            along(record),
+            record.operation(),
+            said(time)
+        ),
+        note: None,
+        letters: None,
+    })
+}
+
+/// A line on a predicted time for the tip of its mark.
+fn said(time: Predicted<'_>) -> String {
+    format!(
+        "\npredicted time: {},\nlimited by {}",
+        time.text(),
+        time.limit
+    )
 }
 
 #[cfg(test)]

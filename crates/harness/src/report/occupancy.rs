@@ -1,9 +1,10 @@
 //! Occupancy, computed and measured, as text for people.
 
+use super::predicted::{Both, Predicted, agreement};
 use super::{Cell, Row, counted};
 use crate::driver::DeviceProperties;
 use crate::model::{OccupancyRow, Relief};
-use crate::sweep::occupancy::{OccupancyRecord, knees, reached};
+use crate::sweep::occupancy::{OccupancyRecord, best_blocks, knees, reached};
 use crate::table::{self, Look, Width, cell, known, number};
 
 impl Row for OccupancyRow {
@@ -101,6 +102,30 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     let ceiling = record.percent_ceiling.map_or_else(String::new, |percent| {
         format!(", {percent:.1} % of the ceiling")
     });
+    // The host's speed says nothing of a launch whose time on a GPU is predicted.
+    let predicted = Predicted::of_study(record);
+    let speed = match predicted {
+        Some(it) if is_of_emulator(record) => {
+            let gpu = record.predicted_gpu.as_deref().unwrap_or("the GPU");
+            format!("predicted for {gpu}: {}{}", it.text(), of_model(record))
+        }
+        _ => format!(
+            "{:.1} {} ± {:.1} %{ceiling}",
+            record.rate, record.unit, record.rms_percent
+        ),
+    };
+    let beside = match (predicted, &record.not_modelled) {
+        (Some(it), _) if !is_of_emulator(record) => {
+            let error = both(record).map_or_else(String::new, |it| format!(" ({})", it.error()));
+            format!(
+                "\n    predicted time: {}{error}{}",
+                it.text(),
+                of_model(record)
+            )
+        }
+        (None, Some(reason)) => format!("\n    time not predicted: {reason}"),
+        _ => String::new(),
+    };
     let in_flight = record.in_flight.map_or_else(String::new, |it| {
         let needed = match is_of_emulator(record) {
             true => String::new(),
@@ -110,30 +135,59 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     });
     format!(
         "{}{}  block = {:4}  {:3.0} % occupancy: {} per multiprocessor{driver}, limited by \
-         {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
-         last{flagged}",
+         {}{limit}\n    {speed}{in_flight}  {:.2} waves, {:.0} % idle in the last{flagged}{beside}",
         record.kernel,
         axes.collect::<String>(),
         record.block,
         record.occupancy_percent,
         counted(record.resident_blocks.into(), "block"),
         table::listed(&record.limited_by).replace('_', " "),
-        record.rate,
-        record.unit,
-        record.rms_percent,
         record.waves,
         record.tail_percent,
     )
 }
 
+/// `, 163.8 GB/s, limited by latency`
+fn of_model(record: &OccupancyRecord) -> String {
+    let rate = record.model_rate;
+    let rate = rate.map_or_else(String::new, |it| format!(", {it:.1} {}", record.unit));
+    let limit = record.model_limit.as_deref();
+    format!("{rate}, limited by {}", limit.unwrap_or_default())
+}
+
+/// A row of a GPU that has a predicted time.
+fn both(record: &OccupancyRecord) -> Option<Both> {
+    (!is_of_emulator(record)).then_some(())?;
+    let axes = record.axes.0.iter();
+    let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
+    Some(Both {
+        name: format!(
+            "{}{}, block {}",
+            record.kernel,
+            axes.collect::<String>(),
+            record.block
+        ),
+        measured_ms: record.median_ms,
+        predicted_ms: record.model_ms?,
+    })
+}
+
 /// How little occupancy is enough for each kernel, and whether Little's law says so.
 pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
-    let knees = knees(records).into_iter().map(|it| it.to_string());
+    let is_emulated = records.iter().any(is_of_emulator);
+    let best = best_blocks(records, is_emulated).into_iter();
+    let best = best.map(|it| it.to_string());
+    let is_predicted = is_emulated && records.iter().any(|it| it.model_ms.is_some());
+    // Nor does the host's speed say how little occupancy a GPU needs.
+    let knees = knees(records).into_iter().filter(|_| !is_predicted);
+    let knees = knees.map(|it| it.to_string());
     let of_gpus = reached(records).into_iter();
     // The latency and the rate of an emulator's host are not those of the launch.
-    let of_gpus = of_gpus.filter(|_| !records.iter().any(is_of_emulator));
+    let of_gpus = of_gpus.filter(|_| !is_emulated);
     let reached = of_gpus.map(|it| it.to_string());
-    knees.chain(reached).collect()
+    let both: Vec<Both> = records.iter().filter_map(both).collect();
+    let reached = knees.chain(reached).chain(best);
+    reached.chain(agreement(&both)).collect()
 }
 
 fn is_of_emulator(record: &OccupancyRecord) -> bool {

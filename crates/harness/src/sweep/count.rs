@@ -1,5 +1,7 @@
 //! Points launched once and counted.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use super::roofline::cases;
@@ -119,6 +121,8 @@ pub(super) struct Sum {
     pub(super) exact: Option<Sums>,
     /// Where the launch itself was counted.
     pub(super) caches: Option<CacheBytes>,
+    /// Those of each kernel, where the launch itself was counted: what its time is predicted from.
+    pub(super) counts: Rc<[Counts]>,
 }
 
 /// The bytes that a launch moves between multiprocessors and their caches.
@@ -158,6 +162,7 @@ impl Sum {
             buffers,
             exact: None,
             caches: None,
+            counts: Rc::default(),
             warps: (blocks * config.block_threads().div_ceil(32)) as f64,
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::count::{CacheBytes, Origin, Sum, launched};
 use super::scaling_law::{self, Law, Part};
-use super::{Plan, SweepError};
+use super::{Selection, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
 use crate::model::Numbers;
@@ -31,9 +31,9 @@ struct Known {
 }
 
 /// A launch that has been counted.
-struct Launched {
-    counts: Vec<Counts>,
-    config: LaunchConfig,
+pub(super) struct Launched {
+    pub(super) counts: Vec<Counts>,
+    pub(super) config: LaunchConfig,
     numbers: Numbers,
     /// Whether its kernel is one of the bench's, and not a file's.
     is_own: bool,
@@ -42,16 +42,21 @@ struct Launched {
 /// How long sizes are doubled to find a law.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Threads that are counted whole where no axis has a size for the emulator.
-const FEW_THREADS: u64 = 1 << 17;
+pub(super) const FEW_THREADS: u64 = 1 << 17;
 
 impl<'d> Counting<'d> {
-    pub(super) fn new(bench: &'d Bench, plan: &Plan<'d>) -> Counting<'d> {
+    pub(super) fn new(bench: &'d Bench, selected: &[Selection<'d>]) -> Counting<'d> {
         Counting {
             bench,
-            workloads: plan.selected.iter().map(|it| it.workload).collect(),
+            workloads: selected.iter().map(|it| it.workload).collect(),
             known: HashMap::new(),
             laws: Vec::new(),
         }
+    }
+
+    /// Whether the sweep is the emulator's.
+    pub(super) fn is_emulated(&self) -> bool {
+        self.bench.device().properties().is_emulated()
     }
 
     /// The counts of point number `index`, or why there are none.
@@ -66,7 +71,7 @@ impl<'d> Counting<'d> {
         config: LaunchConfig,
     ) -> Result<&Result<Sum, String>, SweepError> {
         if !self.known.contains_key(&index) {
-            let counted = match self.bench.device().properties().is_emulated() {
+            let counted = match self.is_emulated() {
                 true => match self.whole(point) {
                     Err(SweepError::Driver(error @ DriverError::WithoutPtx { .. })) => {
                         Err(error.to_string())
@@ -95,7 +100,7 @@ impl<'d> Counting<'d> {
         })
     }
 
-    fn launch(&self, point: &Point<'d>) -> Result<Launched, SweepError> {
+    pub(super) fn launch(&self, point: &Point<'d>) -> Result<Launched, SweepError> {
         let point = self.emulated(point)?;
         let named = |it: &&&dyn Workload| it.name() == point.workload;
         let workload = self.workloads.iter().find(named);
@@ -126,11 +131,13 @@ impl<'d> Counting<'d> {
             [one] if is_own => Some((one.kernel.clone(), config)),
             _ => None,
         };
+        let sum = Sum::of(&parts, config, Origin::Counted, buffers(&counts));
         Ok(Sum {
             kernel,
             exact: Some(Sums::of_launches(&counts)),
             caches: Some(CacheBytes::of(&counts)),
-            ..Sum::of(&parts, config, Origin::Counted, buffers(&counts))
+            counts: counts.into(),
+            ..sum
         })
     }
 
@@ -185,7 +192,7 @@ impl<'d> Counting<'d> {
     }
 
     /// Where the point is larger than the emulator's: place among its values, size, and the emulator's least.
-    fn sizes(&self, point: &Point<'d>) -> Vec<(usize, u64, u64)> {
+    pub(super) fn sizes(&self, point: &Point<'d>) -> Vec<(usize, u64, u64)> {
         let named = |it: &&&dyn Workload| it.name() == point.workload;
         let workload = self.workloads.iter().find(named);
         let axes = workload.map_or(Vec::new(), |it| it.axes());
@@ -305,7 +312,7 @@ mod tests {
     use crate::launch::Out;
     use crate::model::Work;
     use crate::profile::Formula;
-    use crate::sweep::Selection;
+    use crate::sweep::Plan;
     use crate::workload::{Axis, Case};
 
     /// As many multiply-adds of each of `n` numbers as there are turns.
@@ -391,7 +398,7 @@ ret;
             selected: vec![Selection::defaults(&workload, false)],
             ..Plan::default()
         };
-        let mut counting = Counting::new(&bench, &plan);
+        let mut counting = Counting::new(&bench, &plan.selected);
         let sizes = sizes.iter().map(|&n| {
             let values = vec![("n", Value::Whole(n))];
             let point = Point::new(bench.device(), &bench.loaded, &workload, values);

@@ -14,6 +14,7 @@ use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Numbers, Precision, Roof, Roofs, Situation,
     TensorType, Work,
 };
+use crate::prediction;
 use crate::profile::{Resources, Sums};
 use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, roofline_columns};
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
@@ -108,6 +109,8 @@ pub(super) struct Context<'a> {
     pub(super) measured: Option<Measured>,
     /// Prediction for a GPU that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
+    /// Its predicted time, or why there is none; nothing where it was not asked for.
+    pub(super) modelled: Option<Result<prediction::Prediction, String>>,
     /// Of the kernel on the GPU that ran it.
     pub(super) occupancy: Option<Theoretical>,
 }
@@ -349,6 +352,15 @@ impl<'a> Measurement<'a> {
         names.map(|name| (*name, self.launched.value(name).cloned()))
     }
 
+    fn modelled(&self) -> Option<&prediction::Prediction> {
+        self.context.modelled.as_ref()?.as_ref().ok()
+    }
+
+    /// So much per launch over its predicted time, in 10^9 per second.
+    fn modelled_rate(&self, amount: Option<f64>) -> Option<f64> {
+        Some(amount? / self.modelled()?.seconds / 1e9)
+    }
+
     fn counted(&self) -> Option<&Sum> {
         self.context.figures.sum()
     }
@@ -516,6 +528,14 @@ impl Record {
             .all_axes()
             .find(|(name, _)| Some(*name) == self.along)?;
         Some((*name, value.as_ref()?))
+    }
+
+    /// Where charts and tables put a predicted row: the rate in 10^9 FLOP/s and the milliseconds by the model, or else the most
+    /// that the roofs allow.
+    pub(crate) fn predicted_speed(&self) -> Option<(f64, f64)> {
+        let by_roofs = self.predicted_gflops.zip(self.predicted_ms);
+        let by_model = self.model_gflops.zip(self.model_ms);
+        by_model.filter(|(gflops, _)| *gflops > 0.0).or(by_roofs)
     }
 
     fn all_axes(&self) -> impl Iterator<Item = &(&'static str, Option<Value>)> {

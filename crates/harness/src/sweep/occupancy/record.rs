@@ -9,6 +9,7 @@ use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Limit, Precision, Work};
+use crate::prediction::Prediction;
 use crate::sweep::record::AxisValues;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
 use crate::table::{Cell, Column, ColumnValue, OCCUPANCY, occupancy_columns, record};
@@ -59,6 +60,8 @@ pub(super) struct Launched<'a, 'd> {
     pub(super) model: &'a Occupancy,
     pub(super) driver_blocks: Option<u32>,
     pub(super) is_checked: bool,
+    /// Its predicted time, or why there is none; nothing where it was not asked for.
+    pub(super) modelled: Option<Result<Prediction, String>>,
 }
 
 /// The resource that limits a launch most, and how much of it the launch takes.
@@ -113,18 +116,29 @@ impl Predicted {
 }
 
 impl Outcome<'_> {
+    /// The rate of the median time.
     fn rate(&self) -> f64 {
-        let rate = per_second(&self.measure, &self.time);
-        match self.measure.unit {
+        self.measure.rate(self.time.median / 1e3)
+    }
+
+    fn modelled(&self) -> Option<&Prediction> {
+        self.launched.modelled.as_ref()?.as_ref().ok()
+    }
+
+    fn modelled_rate(&self) -> Option<f64> {
+        Some(self.measure.rate(self.modelled()?.seconds))
+    }
+}
+
+impl Measure {
+    /// In its unit.
+    fn rate(&self, seconds: f64) -> f64 {
+        let rate = self.amount / seconds;
+        match self.unit {
             "launches/s" => rate,
             _ => rate / 1e9,
         }
     }
-}
-
-/// The rate of the median time.
-fn per_second(measure: &Measure, time: &Summary) -> f64 {
-    measure.amount / (time.median / 1e3)
 }
 
 impl Launched<'_, '_> {
@@ -145,7 +159,7 @@ impl Launched<'_, '_> {
             waves: waves(grid, self.model.blocks, properties.multiprocessors),
             percent_ceiling: measure
                 .ceiling
-                .map(|ceiling| 100.0 * per_second(&measure, &time) / ceiling),
+                .map(|ceiling| 100.0 * measure.amount / (time.median / 1e3) / ceiling),
             in_flight: self.in_flight(&measure, properties, ceilings)?,
             predicted: stands_for
                 .as_ref()

@@ -1,0 +1,158 @@
+//! Predictions of the rows of studies and profiles: all of them are made here.
+
+use cuda_builder::resources::Report;
+
+use super::{Board, Code, Kernel, Launch, Prediction};
+use crate::driver::count::Counts;
+use crate::driver::{Embedded, LaunchConfig, best_embedded};
+use crate::kernels::newest_report;
+use crate::model::Gpu;
+
+/// The file that lines of embedded PTX belong to, where they have no source.
+const EMBEDDED: &str = "PTX";
+
+/// A board, and kernels whose launches are predicted for it.
+pub struct Predictor {
+    board: Board,
+    code: Code,
+    report: Option<Report>,
+    /// The file that lines of PTX belong to.
+    file: String,
+}
+
+/// A launch that is predicted.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The counts of each kernel that it launches, or of one with fewer blocks.
+    pub counts: &'a [Counts],
+    /// The launch as its workload describes it.
+    pub config: LaunchConfig,
+    /// Its blocks over those that were counted.
+    pub times: f64,
+    /// Whether L2 has nothing of its data when it begins.
+    pub is_cold: bool,
+    /// Where they are known better than by the report of `ptxas`.
+    pub held: Option<Held>,
+}
+
+/// What a multiprocessor holds of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Blocks at once.
+    pub blocks: u32,
+}
+
+impl Predictor {
+    /// For a GPU, of the kernels of this PTX that an emulator of `arch` loads, 90 for `sm_90`.
+    ///
+    /// # Errors
+    /// In words: the board is not known well enough, or there is no PTX for the architecture.
+    pub fn embedded(gpu: Gpu, arch: u32, ptx: &[Embedded<'_>]) -> Result<Predictor, String> {
+        let board = Board::of(gpu)?;
+        let best = best_embedded(ptx, arch);
+        let (_, text, _) = best.ok_or_else(|| format!("no kernel is embedded for sm_{arch}"))?;
+        Ok(Predictor {
+            board,
+            code: Code::read(text)?,
+            report: newest_report(ptx),
+            file: EMBEDDED.to_owned(),
+        })
+    }
+
+    /// For a GPU, of the kernels of a file, with the report of `ptxas` on it.
+    ///
+    /// # Errors
+    /// In words: the board is not known well enough, or the text is no PTX.
+    pub fn of_file(
+        gpu: Gpu,
+        (file, text): (&str, &str),
+        report: Option<Report>,
+    ) -> Result<Predictor, String> {
+        Ok(Predictor {
+            board: Board::of(gpu)?,
+            code: Code::read(text)?,
+            report,
+            file: file.to_owned(),
+        })
+    }
+
+    /// The board that it predicts for.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Predicts a launch: of several kernels, one behind the other.
+    ///
+    /// # Errors
+    /// In words: nothing was counted, the model does not have what the kernel does, or its registers are not known.
+    pub fn predict(&self, subject: Subject<'_>) -> Result<Prediction, String> {
+        let each = subject.counts.iter().map(|it| self.kernel(it, &subject));
+        let all = each.collect::<Result<Vec<Prediction>, String>>()?;
+        let all = all.into_iter().reduce(Prediction::and);
+        all.ok_or_else(|| "no launch was counted".to_owned())
+    }
+
+    fn kernel(&self, counts: &Counts, subject: &Subject<'_>) -> Result<Prediction, String> {
+        self.check(counts)?;
+        let block = counts.threads / counts.blocks;
+        let held = match subject.held {
+            Some(held) => held,
+            None => self.held(counts, subject.config.dynamic_shared, block as u32)?,
+        };
+        let both = (counts, &self.code);
+        let kernel = Kernel::new(both, held.registers, &self.board, &self.file)?;
+        let counted = counts.blocks as f64 / counts.launches as f64;
+        let launch = Launch {
+            blocks: (counted * subject.times).round() as u64,
+            block_threads: block,
+            resident_blocks: held.blocks,
+            is_cold: subject.is_cold,
+        };
+        let one = kernel.predict(launch, &self.board);
+        let launches = (1..counts.launches).map(|_| one.clone());
+        Ok(launches.fold(one.clone(), Prediction::and))
+    }
+
+    /// By the report of `ptxas`.
+    fn held(&self, counts: &Counts, dynamic_shared: u32, block: u32) -> Result<Held, String> {
+        let report = self.report.as_ref();
+        let report = report.ok_or("the registers are not known, as there is no report of ptxas")?;
+        let kernel = report.kernels.iter().find(|it| it.name == counts.kernel);
+        let kernel = kernel.ok_or_else(|| {
+            format!(
+                "the registers are not known: the report of ptxas does not have {}",
+                counts.kernel
+            )
+        })?;
+        let shared = kernel.static_shared_bytes + dynamic_shared;
+        let blocks = self
+            .board
+            .resident_blocks(kernel.registers, shared, block)?;
+        Ok(Held {
+            registers: kernel.registers,
+            blocks,
+        })
+    }
+
+    /// Fails where warps wait for what the model does not have, docs/prediction.md#what-is-not-modelled.
+    fn check(&self, counts: &Counts) -> Result<(), String> {
+        use ptx::Operation::{BarrierCluster, Getctarank, Mapa, WgmmaMma};
+        let is_there = self.code.has(&counts.kernel);
+        if !is_there {
+            return Err(format!("{} is a kernel of another file", counts.kernel));
+        }
+        let operations = counts.instructions.iter();
+        let mut operations = operations.filter_map(|it| self.code.operation(it));
+        let unknown = operations.find_map(|it| match it {
+            BarrierCluster(_) | Mapa { .. } | Getctarank { .. } => Some("blocks of a cluster"),
+            WgmmaMma(_) => Some("wgmma"),
+            _ => None,
+        });
+        match unknown {
+            Some(what) => Err(format!("the model does not have waits for {what}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The predicted times of a study's launches, from what was counted of them, or in a GPU's place of smaller ones.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::count::Sum;
+use super::counting::{Counting, FEW_THREADS};
+use crate::driver::LaunchConfig;
+use crate::driver::count::Counts;
+use crate::prediction::{Held, Prediction, Predictor, Subject};
+use crate::profile::Sums;
+use crate::workload::{Point, Value};
+
+/// How far the instructions of an average warp may differ between launches of two sizes that count as doing the same.
+const ALIKE: f64 = 0.02;
+
+/// A launch whose time is predicted.
+pub(super) struct Launch<'a, 'd> {
+    pub(super) point: &'a Point<'d>,
+    pub(super) config: LaunchConfig,
+    pub(super) is_cold: bool,
+    /// By the driver, or as the study has it.
+    pub(super) held: Option<Held>,
+    /// What was counted of it in any case.
+    pub(super) counted: Option<&'a Result<Sum, String>>,
+}
+
+/// Counts of a launch, and how many times as many blocks the one has that is predicted.
+#[derive(Clone)]
+struct Scaled {
+    counts: Rc<[Counts]>,
+    times: f64,
+}
+
+/// The predicted times of a study's launches.
+pub(super) struct Times {
+    predictor: Result<Predictor, String>,
+    /// What was counted for predictions alone, by the launch without its shared memory, on which no count depends.
+    known: HashMap<String, Result<Scaled, String>>,
+}
+
+impl Times {
+    pub(super) fn new(predictor: Result<Predictor, String>) -> Times {
+        Times {
+            predictor,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The predicted time, or in words why there is none.
+    pub(super) fn of<'d>(
+        &mut self,
+        counting: &Counting<'d>,
+        launch: Launch<'_, 'd>,
+    ) -> Result<Prediction, String> {
+        let predictor = self.predictor.as_ref().map_err(Clone::clone)?;
+        let Scaled { counts, times } = match launch.counted {
+            Some(Ok(sum)) if !sum.counts.is_empty() => Scaled {
+                counts: Rc::clone(&sum.counts),
+                times: 1.0,
+            },
+            Some(Err(reason)) => return Err(format!("not counted: {reason}")),
+            _ => {
+                let Launch { point, config, .. } = &launch;
+                let LaunchConfig { grid, block, .. } = config;
+                let key = format!("{} {:?} {grid:?} {block:?}", point.workload, point.values);
+                let counted = self.known.entry(key);
+                let counted = counted.or_insert_with(|| counting.alike(point, *config));
+                counted.clone()?
+            }
+        };
+        predictor.predict(Subject {
+            counts: &counts,
+            config: launch.config,
+            times,
+            is_cold: launch.is_cold,
+            held: launch.held,
+        })
+    }
+}
+
+impl<'d> Counting<'d> {
+    /// Counts the launch where it is small, and else one whose sizes are a few times the emulator's: its warps do the same, which one of
+    /// half these sizes shows.
+    fn alike(&self, point: &Point<'d>, config: LaunchConfig) -> Result<Scaled, String> {
+        let large: Vec<_> = self.sizes(point);
+        let large = large
+            .into_iter()
+            .filter(|(_, size, least)| *size > 4 * least);
+        let large: Vec<_> = large.collect();
+        let blocks = |config: LaunchConfig| config.grid.iter().product::<u64>();
+        let threads = blocks(config) * config.block_threads();
+        if large.is_empty() {
+            if threads > FEW_THREADS && !self.is_emulated() {
+                return Err(format!(
+                    "no axis has sizes for the emulator, and {threads} threads are too many for it"
+                ));
+            }
+            let counted = self.launch(point).map_err(|error| error.to_string())?;
+            return Ok(Scaled {
+                counts: counted.counts.into(),
+                times: 1.0,
+            });
+        }
+        let at = |factor: u64| {
+            let mut smaller = point.clone();
+            for (place, _, least) in &large {
+                smaller.values[*place].1 = Value::Whole(factor * least);
+            }
+            self.launch(&smaller).map_err(|error| error.to_string())
+        };
+        let (half, whole) = (at(2)?, at(4)?);
+        let per_warp = |counts: &[Counts]| {
+            let warps: u64 = counts.iter().map(|it| it.warps).sum();
+            Sums::of_launches(counts).warps as f64 / warps.max(1) as f64
+        };
+        let [of_half, of_whole] = [&half, &whole].map(|it| per_warp(&it.counts));
+        let is_alike = (of_half / of_whole - 1.0).abs() <= ALIKE
+            && whole.config.block_threads() == config.block_threads();
+        match is_alike {
+            true => Ok(Scaled {
+                times: blocks(config) as f64 / blocks(whole.config) as f64,
+                counts: whole.counts.into(),
+            }),
+            false => Err(format!(
+                "a warp's work depends on the size: {of_half:.1} instructions in a small launch, {of_whole:.1} in one of twice the size"
+            )),
+        }
+    }
+}
