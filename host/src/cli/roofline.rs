@@ -133,6 +133,10 @@ pub(super) struct Arguments {
     #[command(flatten)]
     roofs: roofs::Arguments,
 
+    /// Predict launches of so many times as many blocks as the emulator runs, each like these
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole::<u64>(1..=1 << 40))]
+    times: u64,
+
     /// Rows of an earlier run to compare with, CSV or JSON; exit with status 1 if a row is slower by more
     /// than the noise or missing, or if none can be judged
     #[arg(long, value_name = "FILE")]
@@ -197,10 +201,11 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             &[("--counters", arguments.counters)],
             "on the emulator: `ridgepoint profile` counts exactly",
         )?,
-        false => refuse_without_effect(
-            &[("--roofs", arguments.roofs.is_given())],
-            "on a GPU, which has its own",
-        )?,
+        false => {
+            let given = [("--roofs", arguments.roofs.is_given())];
+            refuse_without_effect(&given, "on a GPU, which has its own")?;
+            refuse_times_on_gpu(arguments.times)?;
+        }
     }
     if !is_emulated && !arguments.counters {
         let given = [("--levels", arguments.levels)];
@@ -230,7 +235,10 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
         let report = newest_report(Suite::get().ptx);
         sweep.predict(Prediction { roofs, report });
     }
-    sweep.predict_times(predictor(device, gpu.as_ref().map(|it| it.gpu.clone())));
+    sweep.predict_times(
+        predictor(device, gpu.as_ref().map(|it| it.gpu.clone())),
+        arguments.times,
+    );
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&plan, &console);
@@ -342,6 +350,7 @@ impl Arguments {
             ("--levels", self.levels),
             ("--report", self.report.is_some()),
             ("--roofs", self.roofs.is_given()),
+            ("--times", self.times > 1),
             ("--links", self.links.is_some()),
             ("--baseline", self.baseline.is_some()),
         ];
@@ -431,6 +440,12 @@ fn introduce(
         None => terminal::roofs(properties, sweep.roofs(), &sweep.tensor_types()),
     });
     say_left_out(sweep, console);
+}
+
+/// Refuses `--times` where launches are measured.
+pub(super) fn refuse_times_on_gpu(times: u64) -> Result<(), Failure> {
+    let given = [("--times", times > 1)];
+    refuse_without_effect(&given, "on a GPU, whose launches are measured")
 }
 
 /// Predicts launches of the program's kernels for a GPU, or for the one that they run on.

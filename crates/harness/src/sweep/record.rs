@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::count::{Origin, Sum};
 use super::predict::Prediction;
+use super::timed::Modelled;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Measured, Samples, Summary, outliers};
@@ -110,7 +111,7 @@ pub(super) struct Context<'a> {
     /// Prediction for a GPU that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
     /// Its predicted time, or why there is none; nothing where it was not asked for.
-    pub(super) modelled: Option<Result<prediction::Prediction, String>>,
+    pub(super) modelled: Option<Result<Modelled, String>>,
     /// Of the kernel on the GPU that ran it.
     pub(super) occupancy: Option<Theoretical>,
 }
@@ -352,13 +353,18 @@ impl<'a> Measurement<'a> {
         names.map(|name| (*name, self.launched.value(name).cloned()))
     }
 
-    fn modelled(&self) -> Option<&prediction::Prediction> {
+    fn modelled(&self) -> Option<&Modelled> {
         self.context.modelled.as_ref()?.as_ref().ok()
     }
 
-    /// So much per launch over its predicted time, in 10^9 per second.
+    /// So much per launch of the row, in 10^9 per second by the model.
     fn modelled_rate(&self, amount: Option<f64>) -> Option<f64> {
-        Some(amount? / self.modelled()?.seconds / 1e9)
+        Some(self.modelled()?.rate(amount?))
+    }
+
+    /// The prediction of the model, not of the roofs.
+    fn of_model(&self) -> Option<&prediction::Prediction> {
+        self.modelled().map(|it| &it.prediction)
     }
 
     fn counted(&self) -> Option<&Sum> {
@@ -530,11 +536,14 @@ impl Record {
         Some((*name, value.as_ref()?))
     }
 
-    /// Where charts and tables put a predicted row: the rate in 10^9 FLOP/s and the milliseconds by the model, or else the most
-    /// that the roofs allow.
+    /// Where charts and tables put a predicted row: the rate in 10^9 FLOP/s by the model, or else the most that the
+    /// roofs allow, and the milliseconds that the row's operations take then.
     pub(crate) fn predicted_speed(&self) -> Option<(f64, f64)> {
         let by_roofs = self.predicted_gflops.zip(self.predicted_ms);
-        let by_model = self.model_gflops.zip(self.model_ms);
+        let of_row = |blocks: u64| self.grid as f64 / blocks as f64;
+        let ms = self.model_ms.zip(self.model_blocks);
+        let ms = ms.map(|(ms, blocks)| ms * of_row(blocks));
+        let by_model = self.model_gflops.zip(ms);
         by_model.filter(|(gflops, _)| *gflops > 0.0).or(by_roofs)
     }
 

@@ -10,14 +10,14 @@ use super::counting::Counting;
 use super::predict::Prediction;
 use super::record::{Context, Figures, Launched, Theoretical};
 use super::rounds::{Rounds, Step};
-use super::timed::{Launch, Times};
+use super::timed::{Launch, Modelled, Times};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::finding::Kind;
 use crate::driver::{Device, DriverError};
 use crate::measure::{CacheState, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, TensorType, Work};
-use crate::prediction::{self, Held, Predictor};
+use crate::prediction::{Held, Predictor};
 use crate::profile::Formula;
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
@@ -241,9 +241,9 @@ impl<'d> Sweep<'d> {
         self.prediction = Some(prediction);
     }
 
-    /// Predicts from now on also the time of each launch, or says why that is not known.
-    pub fn predict_times(&mut self, predictor: Result<Predictor, String>) {
-        self.times = Some(Times::new(predictor));
+    /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
+    pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
+        self.times = Some(Times::new(predictor, times));
     }
 
     /// The points, in order.
@@ -356,7 +356,7 @@ impl<'d> Sweep<'d> {
         &mut self,
         index: usize,
         figures: &Figures,
-    ) -> Result<Option<Result<prediction::Prediction, String>>, SweepError> {
+    ) -> Result<Option<Result<Modelled, String>>, SweepError> {
         let Some(times) = &mut self.times else {
             return Ok(None);
         };

@@ -25,6 +25,22 @@ pub(super) struct Launch<'a, 'd> {
     pub(super) counted: Option<&'a Result<Sum, String>>,
 }
 
+/// The predicted time of a launch that is the row's, or like it with more blocks.
+pub(super) struct Modelled {
+    pub(super) prediction: Prediction,
+    /// Its blocks.
+    pub(super) blocks: u64,
+    /// How many times as many those are as the row's.
+    pub(super) times: u64,
+}
+
+impl Modelled {
+    /// So much per launch of the row, in 10^9 per second.
+    pub(super) fn rate(&self, amount: f64) -> f64 {
+        amount * self.times as f64 / self.prediction.seconds / 1e9
+    }
+}
+
 /// Counts of a launch, and how many times as many blocks the one has that is predicted.
 #[derive(Clone)]
 struct Scaled {
@@ -35,14 +51,17 @@ struct Scaled {
 /// The predicted times of a study's launches.
 pub(super) struct Times {
     predictor: Result<Predictor, String>,
+    /// How many times as many blocks are predicted as the rows have.
+    times: u64,
     /// What was counted for predictions alone, by the launch without its shared memory, on which no count depends.
     known: HashMap<String, Result<Scaled, String>>,
 }
 
 impl Times {
-    pub(super) fn new(predictor: Result<Predictor, String>) -> Times {
+    pub(super) fn new(predictor: Result<Predictor, String>, times: u64) -> Times {
         Times {
             predictor,
+            times,
             known: HashMap::new(),
         }
     }
@@ -52,7 +71,7 @@ impl Times {
         &mut self,
         counting: &Counting<'d>,
         launch: Launch<'_, 'd>,
-    ) -> Result<Prediction, String> {
+    ) -> Result<Modelled, String> {
         let predictor = self.predictor.as_ref().map_err(Clone::clone)?;
         let Scaled { counts, times } = match launch.counted {
             Some(Ok(sum)) if !sum.counts.is_empty() => Scaled {
@@ -69,12 +88,17 @@ impl Times {
                 counted.clone()?
             }
         };
-        predictor.predict(Subject {
+        let prediction = predictor.predict(Subject {
             counts: &counts,
             config: launch.config,
-            times,
+            times: times * self.times as f64,
             is_cold: launch.is_cold,
             held: launch.held,
+        })?;
+        Ok(Modelled {
+            prediction,
+            blocks: launch.config.grid.iter().product::<u64>() * self.times,
+            times: self.times,
         })
     }
 }

@@ -235,6 +235,7 @@ mod tests {
             model_low_ms: None,
             model_high_ms: None,
             model_rate: None,
+            model_blocks: None,
             model_limit: None,
             not_modelled: None,
             kernel: "copy".to_owned(),

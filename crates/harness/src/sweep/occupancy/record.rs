@@ -11,6 +11,7 @@ use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Limit, Precision, Work};
 use crate::prediction::Prediction;
 use crate::sweep::record::AxisValues;
+use crate::sweep::timed::Modelled;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
 use crate::table::{Cell, Column, ColumnValue, OCCUPANCY, occupancy_columns, record};
 use crate::workload::{Case, Point};
@@ -61,7 +62,7 @@ pub(super) struct Launched<'a, 'd> {
     pub(super) driver_blocks: Option<u32>,
     pub(super) is_checked: bool,
     /// Its predicted time, or why there is none; nothing where it was not asked for.
-    pub(super) modelled: Option<Result<Prediction, String>>,
+    pub(super) modelled: Option<Result<Modelled, String>>,
 }
 
 /// The resource that limits a launch most, and how much of it the launch takes.
@@ -121,12 +122,19 @@ impl Outcome<'_> {
         self.measure.rate(self.time.median / 1e3)
     }
 
-    fn modelled(&self) -> Option<&Prediction> {
+    fn modelled(&self) -> Option<&Modelled> {
         self.launched.modelled.as_ref()?.as_ref().ok()
     }
 
+    /// The prediction of the model, not of the roofs.
+    fn of_model(&self) -> Option<&Prediction> {
+        self.modelled().map(|it| &it.prediction)
+    }
+
     fn modelled_rate(&self) -> Option<f64> {
-        Some(self.measure.rate(self.modelled()?.seconds))
+        let modelled = self.modelled()?;
+        let seconds = modelled.prediction.seconds / modelled.times as f64;
+        Some(self.measure.rate(seconds))
     }
 }
 

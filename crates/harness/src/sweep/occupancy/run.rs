@@ -11,11 +11,11 @@ use super::{OccupancyError, OccupancyPlan};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError, Embedded};
 use crate::measure::{CacheState, Sampler, Sampling};
-use crate::prediction::{Held, Prediction, Predictor};
+use crate::prediction::{Held, Predictor};
 use crate::sweep::Selection;
 use crate::sweep::counting::Counting;
 use crate::sweep::plan::product;
-use crate::sweep::timed::{Launch, Times};
+use crate::sweep::timed::{Launch, Modelled, Times};
 use crate::workload::{Bench, Case, Point, PointError, Workload};
 
 /// An occupancy sweep that its device can run.
@@ -53,7 +53,7 @@ struct Planned<'d> {
 }
 
 impl<'d> Planned<'d> {
-    fn modelled(&self, times: &mut Times, counting: &Counting<'d>) -> Result<Prediction, String> {
+    fn modelled(&self, times: &mut Times, counting: &Counting<'d>) -> Result<Modelled, String> {
         let spilled = self.needs.local_bytes.filter(|bytes| *bytes > 0);
         if let (Some(limit), Some(bytes)) = (self.max_registers, spilled) {
             return Err(format!(
@@ -288,9 +288,9 @@ impl<'d> OccupancySweep<'d> {
         }
     }
 
-    /// Predicts from now on also the time of each launch, or says why that is not known.
-    pub fn predict_times(&mut self, predictor: Result<Predictor, String>) {
-        self.times = Some(Times::new(predictor));
+    /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
+    pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
+        self.times = Some(Times::new(predictor, times));
     }
 
     /// The names of the points, in order, without those that cannot run.
