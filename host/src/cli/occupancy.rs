@@ -301,10 +301,10 @@ fn say_of_small_launches(records: &[OccupancyRecord], gpu: &Gpu, console: &Conso
     let small = records.iter().filter(is_small);
     if let Some(row) = small.max_by_key(|row| places(row) / row.grid.max(1)) {
         console.say(&format!(
-            "{} of {} threads leave places of {} empty: `--times {}` predicts launches that fill it",
+            "Places of {} stay empty with {} of {} threads: `--times {}` predicts launches that fill it.",
+            gpu.name,
             counted(row.grid, "block"),
             row.block,
-            gpu.name,
             FILLING * places(row).div_ceil(row.grid.max(1)).next_power_of_two(),
         ));
     }

@@ -277,7 +277,7 @@ impl Arguments {
                 resident_blocks,
                 is_cold: self.cold,
             };
-            counted.row(&kernel.predict(launch, board), launch, board)
+            counted.row(&kernel.predict(launch, board), launch)
         });
         Ok(rows.collect())
     }
@@ -306,7 +306,7 @@ impl Counted {
         resident.map_err(Failure::Failed)
     }
 
-    fn row(&self, it: &Prediction, launch: Launch, board: &Board) -> Row {
+    fn row(&self, it: &Prediction, launch: Launch) -> Row {
         let at = format!(
             "{}, {} blocks of {} threads",
             self.at, launch.blocks, launch.block_threads
@@ -320,7 +320,7 @@ impl Counted {
         });
         Row {
             kernel: self.counts.kernel.clone(),
-            gpu: board.gpu.name.clone(),
+            gpu: it.gpu.clone(),
             blocks: launch.blocks,
             block: launch.block_threads,
             registers: self.registers,
@@ -332,7 +332,7 @@ impl Counted {
             roof_ms: 1e3 * it.roof_seconds,
             little_ms: 1e3 * it.little_seconds,
             causes: causes.collect::<Vec<_>>().join("; "),
-            text: prediction::text(it, &at, board),
+            text: prediction::text(it, &at),
             at,
         }
     }

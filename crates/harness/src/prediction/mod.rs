@@ -41,6 +41,12 @@ pub use text::text;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prediction {
+    /// The GPU.
+    pub gpu: String,
+    /// Where what is known of it comes from: `measured` or `data sheet`.
+    pub source: String,
+    /// Blocks of the launch.
+    pub blocks: u64,
     /// Seconds from the launch to its end.
     pub seconds: f64,
     /// The shortest time of the interval that holds the measured one in [`COVERAGE`] of the cases.
@@ -78,6 +84,7 @@ impl Prediction {
 }
 
 /// The code of kernels: a module of PTX.
+#[derive(Debug)]
 pub struct Code(ptx::Module);
 
 impl Code {
@@ -154,6 +161,9 @@ impl<'a> Kernel<'a> {
         let solved = situation.solve();
         let (low, high) = interval::around(solved.seconds, board.is_measured);
         Prediction {
+            gpu: board.gpu.name.clone(),
+            source: board.source().to_owned(),
+            blocks: launch.blocks,
             seconds: solved.seconds,
             low,
             high,

@@ -12,6 +12,7 @@ use crate::model::Gpu;
 const EMBEDDED: &str = "PTX";
 
 /// A board, and kernels whose launches are predicted for it.
+#[derive(Debug)]
 pub struct Predictor {
     board: Board,
     code: Code,

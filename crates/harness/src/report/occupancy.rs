@@ -89,7 +89,10 @@ pub fn study_text(record: &OccupancyRecord) -> String {
             false => format!(", but the driver says {blocks}"),
         }
     });
+    let predicted = Predicted::of_study(record);
+    let is_predicted = is_of_emulator(record) && predicted.is_some();
     let flagged = match record.flags[..] {
+        _ if is_predicted => String::new(),
         [] => String::new(),
         _ => format!("  flagged: {}", record.flags.join(", ")),
     };
@@ -103,9 +106,8 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         format!(", {percent:.1} % of the ceiling")
     });
     // The host's speed says nothing of a launch whose time on a GPU is predicted.
-    let predicted = Predicted::of_study(record);
     let speed = match predicted {
-        Some(it) if is_of_emulator(record) => {
+        Some(it) if is_predicted => {
             let gpu = record.predicted_gpu.as_deref().unwrap_or("the GPU");
             format!("predicted for {gpu}: {}{}", it.text(), of_model(record))
         }
