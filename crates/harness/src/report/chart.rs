@@ -1,5 +1,7 @@
 //! The roofline chart: rate against arithmetic intensity, both logarithmic, under the roofs.
 
+mod predicted;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -8,7 +10,7 @@ use itertools::Itertools;
 use super::canvas::{self, ChartError, ChartFormat};
 use super::intensities::{Intensity, Source as IntensityOf, intensities};
 use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series, Source};
-use super::predicted::{Predicted, cases};
+use super::predicted::cases;
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
@@ -16,6 +18,7 @@ use crate::links::LinkRoof;
 use crate::model::{GpuRoofs, Precision, Roofs, TensorType};
 use crate::sweep::{Record, by_series};
 use crate::table::listed;
+use predicted::{predicted, predicted_beside};
 
 /// A roofline chart.
 pub struct Chart<'a> {
@@ -454,62 +457,6 @@ fn is_counted_apart(record: &Record) -> bool {
     const CLOSE: f64 = 0.02;
     let both = record.counted_ai.zip(record.ai);
     both.is_some_and(|(counted, ai)| (counted / ai - 1.0).abs() > CLOSE)
-}
-
-/// `None` for a row of which nothing was predicted.
-fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
-    let ai = record.ai.or(record.predicted_ai)?;
-    let (gflops, _) = record.predicted_speed()?;
-    let most = record.predicted_gflops?;
-    let time = Predicted::of_sweep(record);
-    let resources = record.resources.as_ref();
-    let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
-    let said = time.map_or_else(String::new, said);
-    let tip = format!(
-        "{}{ai:.3} {operation}/byte\npredicted for {}: at most {most:.1} G{operation}/s,\nlimited by {}{said}{resources}",
-        along(record),
-        gpu.gpu.name,
-        record.predicted_limit?.name(),
-        operation = record.operation(),
-    );
-    Some(Mark {
-        x: ai,
-        y: gflops,
-        kind: MarkKind::Predicted,
-        noise: time.map(|it| it.rates(gflops)),
-        tip,
-        note: None,
-        letters: None,
-    })
-}
-
-/// Beside the mark of a row of a GPU, where its predicted time puts it.
-fn predicted_beside(record: &Record) -> Option<Mark> {
-    let time = Predicted::of_sweep(record).filter(|_| !record.is_emulated)?;
-    let (ai, gflops) = (record.ai?, record.model_gflops.filter(|it| *it > 0.0)?);
-    Some(Mark {
-        x: ai,
-        y: gflops,
-        kind: MarkKind::Predicted,
-        noise: Some(time.rates(gflops)),
-        tip: format!(
-            "{}{gflops:.1} G{}/s{}",
-            along(record),
-            record.operation(),
-            said(time)
-        ),
-        note: None,
-        letters: None,
-    })
-}
-
-/// A line on a predicted time for the tip of its mark.
-fn said(time: Predicted<'_>) -> String {
-    format!(
-        "\npredicted time: {},\nlimited by {}",
-        time.text(),
-        time.limit
-    )
 }
 
 #[cfg(test)]

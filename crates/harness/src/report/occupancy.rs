@@ -118,7 +118,8 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     };
     let beside = match (predicted, &record.not_modelled) {
         (Some(it), _) if !is_of_emulator(record) => {
-            let error = both(record).map_or_else(String::new, |it| format!(" ({})", it.error()));
+            let error =
+                Both::of_study(record).map_or_else(String::new, |it| format!(" ({})", it.error()));
             format!(
                 "\n    predicted time: {}{error}{}",
                 it.text(),
@@ -157,23 +158,6 @@ fn of_model(record: &OccupancyRecord) -> String {
     format!("{rate}, limited by {}", limit.unwrap_or_default())
 }
 
-/// A row of a GPU that has a predicted time.
-fn both(record: &OccupancyRecord) -> Option<Both> {
-    (!is_of_emulator(record)).then_some(())?;
-    let axes = record.axes.0.iter();
-    let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
-    Some(Both {
-        name: format!(
-            "{}{}, block {}",
-            record.kernel,
-            axes.collect::<String>(),
-            record.block
-        ),
-        measured_ms: record.median_ms,
-        predicted_ms: record.model_ms?,
-    })
-}
-
 /// How little occupancy is enough for each kernel, and whether Little's law says so.
 pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
     let is_emulated = records.iter().any(is_of_emulator);
@@ -187,7 +171,7 @@ pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
     // The latency and the rate of an emulator's host are not those of the launch.
     let of_gpus = of_gpus.filter(|_| !is_emulated);
     let reached = of_gpus.map(|it| it.to_string());
-    let both: Vec<Both> = records.iter().filter_map(both).collect();
+    let both: Vec<Both> = records.iter().filter_map(Both::of_study).collect();
     let reached = knees.chain(reached).chain(best);
     reached.chain(agreement(&both)).collect()
 }

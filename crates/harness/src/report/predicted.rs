@@ -1,5 +1,6 @@
 //! Times by the model: as text, as marks of charts, and how far they are from what was measured.
 
+use crate::driver::DeviceProperties;
 use crate::prediction::COVERAGE;
 use crate::sweep::Record;
 use crate::sweep::occupancy::OccupancyRecord;
@@ -68,6 +69,37 @@ pub(super) struct Both {
 }
 
 impl Both {
+    /// Of a row of a GPU.
+    pub(super) fn of_sweep(row: &Record) -> Option<Both> {
+        let along = row.along();
+        let along = along.map_or_else(String::new, |(name, value)| format!(" {name} = {value}"));
+        let dtype = row
+            .dtype
+            .as_deref()
+            .map_or_else(String::new, |it| format!(" {it}"));
+        (!row.is_emulated).then_some(Both {
+            name: format!("{}{dtype}{along}, block {}", row.kernel, row.block),
+            measured_ms: row.median_ms,
+            predicted_ms: row.model_ms?,
+        })
+    }
+
+    /// Of a row of a GPU.
+    pub(super) fn of_study(row: &OccupancyRecord) -> Option<Both> {
+        let axes = row.axes.0.iter();
+        let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
+        (!row.device.contains(DeviceProperties::EMULATOR)).then_some(Both {
+            name: format!(
+                "{}{}, block {}",
+                row.kernel,
+                axes.collect::<String>(),
+                row.block
+            ),
+            measured_ms: row.median_ms,
+            predicted_ms: row.model_ms?,
+        })
+    }
+
     /// How much longer the prediction is than the measured time, percent.
     fn error_percent(&self) -> f64 {
         100.0 * (self.predicted_ms / self.measured_ms - 1.0)
@@ -79,6 +111,26 @@ impl Both {
         let how = if percent < 0.0 { "shorter" } else { "longer" };
         format!("{:.1} % {how} than measured", percent.abs())
     }
+}
+
+/// The predicted time of a row, its error on a GPU, and the speed that it makes; or why it is not known.
+pub(super) fn sweep_line(row: &Record) -> Option<String> {
+    let Some(predicted) = Predicted::of_sweep(row) else {
+        let reason = row.not_modelled.as_ref()?;
+        return Some(format!("time not predicted: {reason}"));
+    };
+    let rate = match (row.model_gflops, row.model_bandwidth) {
+        (Some(rate), _) => format!(", {rate:.1} G{}/s", row.operation()),
+        (None, Some(rate)) => format!(", {rate:.1} GB/s"),
+        (None, None) => String::new(),
+    };
+    let both = Both::of_sweep(row).filter(|it| it.measured_ms.is_finite());
+    let error = both.map_or_else(String::new, |it| format!(" ({})", it.error()));
+    Some(format!(
+        "predicted time: {}{error}{rate}, limited by {}",
+        predicted.text(),
+        predicted.limit
+    ))
 }
 
 /// How far predictions are from what was measured, in one line; `None` where no row has both.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::counted;
 use super::intensities::intensities;
-use super::predicted::{Both, Predicted, agreement};
+use super::predicted::{Both, Predicted, agreement, sweep_line};
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
@@ -50,43 +50,9 @@ fn predicted_point(record: &Record) -> String {
     let bound = bound + &other_intensities(record);
     let resources = record.resources.as_ref().map(|it| format!("    {it}"));
     let unchecked = (!record.checked).then(|| "    not compared with a reference".to_owned());
-    let time = time(record).map(|it| format!("    {it}"));
+    let time = sweep_line(record).map(|it| format!("    {it}"));
     let lines = [Some(name(record)), Some(bound), time, resources, unchecked];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
-}
-
-/// The predicted time with its interval, the speed that it makes, and how far it is from what was measured; or why it is not known.
-fn time(record: &Record) -> Option<String> {
-    let Some(predicted) = Predicted::of_sweep(record) else {
-        let reason = record.not_modelled.as_ref()?;
-        return Some(format!("time not predicted: {reason}"));
-    };
-    let rate = match (record.model_gflops, record.model_bandwidth) {
-        (Some(rate), _) => format!(", {rate:.1} G{}/s", record.operation()),
-        (None, Some(rate)) => format!(", {rate:.1} GB/s"),
-        (None, None) => String::new(),
-    };
-    let error = both(record).map_or_else(String::new, |it| format!(" ({})", it.error()));
-    Some(format!(
-        "predicted time: {}{error}{rate}, limited by {}",
-        predicted.text(),
-        predicted.limit
-    ))
-}
-
-/// A row of a GPU that has a predicted time.
-fn both(record: &Record) -> Option<Both> {
-    let measured_ms = known(record.median_ms).filter(|_| !record.is_emulated)?;
-    let along = record.along();
-    Some(Both {
-        name: joined(&[
-            Some(record.kernel.clone()),
-            record.dtype.clone(),
-            along.map(|(name, value)| format!("{name} = {value}")),
-        ]),
-        measured_ms,
-        predicted_ms: record.model_ms?,
-    })
 }
 
 fn measured_point(record: &Record) -> String {
@@ -133,7 +99,7 @@ fn measured_point(record: &Record) -> String {
         true => "",
         false => "  not compared with a reference",
     };
-    let time = time(record).map_or_else(String::new, |it| format!("\n    {it}"));
+    let time = sweep_line(record).map_or_else(String::new, |it| format!("\n    {it}"));
     format!(
         "{}\n    {}{noise}{unchecked}\n    {verdict}{time}{}",
         name(record),
@@ -315,7 +281,7 @@ pub fn summary(records: &[Record], width: Width) -> String {
                 .to_owned()
         }
         None => {
-            let both: Vec<Both> = records.iter().filter_map(both).collect();
+            let both: Vec<Both> = records.iter().filter_map(Both::of_sweep).collect();
             let agreement = agreement(&both).map_or_else(String::new, |it| format!("{it}\n"));
             measured_summary(records, width) + &agreement
         }

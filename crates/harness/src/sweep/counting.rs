@@ -386,6 +386,26 @@ ret;
         turns: fn(usize) -> usize,
         sizes: &[u64],
     ) -> Vec<Result<Sum, String>> {
+        with(turns, |mut counting, point| {
+            let sizes = sizes.iter().map(|&n| {
+                let values = vec![("n", Value::Whole(n))];
+                let point = Point {
+                    values,
+                    ..point.clone()
+                };
+                let config = LaunchConfig::linear(n, point.block());
+                let counted = counting.for_gpu(&point, config);
+                counted.map_err(|error| error.to_string())
+            });
+            sizes.collect()
+        })
+    }
+
+    /// What comes of the workload's counts, and of a point of it.
+    fn with<R>(
+        turns: fn(usize) -> usize,
+        then: impl for<'d> FnOnce(Counting<'d>, Point<'d>) -> R,
+    ) -> R {
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
         let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
         fs::write(file.path(), PTX).expect("room for it");
@@ -398,15 +418,9 @@ ret;
             selected: vec![Selection::defaults(&workload, false)],
             ..Plan::default()
         };
-        let mut counting = Counting::new(&bench, &plan.selected);
-        let sizes = sizes.iter().map(|&n| {
-            let values = vec![("n", Value::Whole(n))];
-            let point = Point::new(bench.device(), &bench.loaded, &workload, values);
-            let config = LaunchConfig::linear(n, point.block());
-            let counted = counting.for_gpu(&point, config);
-            counted.map_err(|error| error.to_string())
-        });
-        sizes.collect()
+        let counting = Counting::new(&bench, &plan.selected);
+        let point = Point::new(bench.device(), &bench.loaded, &workload, Vec::new());
+        then(counting, point)
     }
 
     #[test]
@@ -500,6 +514,26 @@ ret;
         );
         let of = |threads| known.scaled(&point, LaunchConfig::linear(threads, 64));
         assert!(of(1 << 20).is_some() && of(1 << 19).is_none());
+    }
+
+    #[test]
+    fn a_smaller_launch_stands_for_one_whose_warps_do_the_same() {
+        let blocks_over_counted = |turns: fn(usize) -> usize, n: u64| {
+            with(turns, |counting, point| {
+                let config = LaunchConfig::linear(n, point.block());
+                let values = vec![("n", Value::Whole(n))];
+                let point = Point { values, ..point };
+                counting.alike(&point, config).map(|it| it.times)
+            })
+        };
+        // 1024 numbers are counted in 4 blocks, and what is not larger as it is.
+        assert_eq!(blocks_over_counted(|_| 3, 1 << 20), Ok(1024.0));
+        assert_eq!(blocks_over_counted(|_| 3, 1000), Ok(1.0));
+        let refused = blocks_over_counted(|n| n, 1 << 20).expect_err("longer loops");
+        assert!(
+            refused.contains("a warp's work depends on the size"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -801,6 +801,7 @@ mod tests {
             figures: Figures::default(),
             measured,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         Record::new(launched, samples.clone(), Some(&samples), &context).expect("samples")
@@ -1052,6 +1053,7 @@ mod tests {
                 figures: Figures::default(),
                 measured: None,
                 prediction: None,
+                modelled: None,
                 occupancy: None,
             };
             let samples = Samples {
@@ -1115,6 +1117,7 @@ mod tests {
                 },
                 measured: None,
                 prediction: Some(&prediction),
+                modelled: None,
                 occupancy: None,
             };
             let samples = Samples {
@@ -1182,6 +1185,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         let samples = Samples {
@@ -1226,6 +1230,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         let samples = Samples {

@@ -43,9 +43,9 @@ impl Modelled {
 
 /// Counts of a launch, and how many times as many blocks the one has that is predicted.
 #[derive(Clone)]
-struct Scaled {
+pub(super) struct Scaled {
     counts: Rc<[Counts]>,
-    times: f64,
+    pub(super) times: f64,
 }
 
 /// The predicted times of a study's launches.
@@ -106,7 +106,7 @@ impl Times {
 impl<'d> Counting<'d> {
     /// Counts the launch where it is small, and else one whose sizes are a few times the emulator's: its warps do the same, which one of
     /// half these sizes shows.
-    fn alike(&self, point: &Point<'d>, config: LaunchConfig) -> Result<Scaled, String> {
+    pub(super) fn alike(&self, point: &Point<'d>, config: LaunchConfig) -> Result<Scaled, String> {
         let large: Vec<_> = self.sizes(point);
         let large = large
             .into_iter()

@@ -88,3 +88,32 @@ pub fn best_blocks(records: &[OccupancyRecord], is_emulated: bool) -> Vec<BestBl
     };
     groups.unique().filter_map(of).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::knee::tests::row;
+    use super::*;
+
+    #[test]
+    fn the_block_with_the_shortest_predicted_time_is_named_with_those_as_good() {
+        let of = |block, model_ms, median_ms| OccupancyRecord {
+            block,
+            median_ms,
+            model_ms: Some(model_ms),
+            model_rate: Some(100.0 / model_ms),
+            ..row(1, 50.0, 1.0)
+        };
+        let rows = [of(32, 2.0, 1.0), of(128, 1.0, 1.02), of(256, 1.02, 1.1)];
+        let said = |is_emulated| {
+            let best = best_blocks(&rows, is_emulated);
+            best.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let predicted = "copy with ILP 1: fastest by prediction with 128 threads per block, 100.0 GB/s; within 3 % of it: 256";
+        assert_eq!(said(true), [predicted]);
+        // On a GPU each run checks the model.
+        let checked = format!("{predicted}; measured, it takes 2.0 % longer than the fastest");
+        assert_eq!(said(false), [checked]);
+        // Of one block there is no best one.
+        assert!(best_blocks(&rows[..1], true).is_empty());
+    }
+}

@@ -220,12 +220,17 @@ fn curve<'a>(rows: impl Iterator<Item = &'a &'a OccupancyRecord>) -> Vec<(f64, f
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::sweep::AxisValues;
     use crate::sweep::occupancy::InFlight;
 
-    fn row(ilp: u64, occupancy_percent: f64, rate: f64) -> OccupancyRecord {
+    /// A row of a streaming kernel.
+    pub(in crate::sweep::occupancy) fn row(
+        ilp: u64,
+        occupancy_percent: f64,
+        rate: f64,
+    ) -> OccupancyRecord {
         OccupancyRecord {
             predicted_gpu: None,
             predicted_limit: None,
