@@ -108,7 +108,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     // The host's speed says nothing of a launch whose time on a GPU is predicted.
     let speed = match predicted {
         Some(it) if is_predicted => {
-            let gpu = record.predicted_gpu.as_deref().unwrap_or("the GPU");
+            let gpu = record.predicted_gpu.as_deref().unwrap_or_default();
             format!("predicted for {gpu}: {}{}", it.text(), of_model(record))
         }
         _ => format!(
@@ -163,20 +163,37 @@ pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
     let is_emulated = records.iter().any(is_of_emulator);
     let best = best_blocks(records, is_emulated).into_iter();
     let best = best.map(|it| it.to_string());
-    let is_predicted = is_emulated && records.iter().any(|it| it.model_ms.is_some());
+    let predicted = predicted_rates(records).filter(|_| is_emulated);
     // Nor does the host's speed say how little occupancy a GPU needs.
-    let knees = knees(records).into_iter().filter(|_| !is_predicted);
-    let knees = knees.map(|it| it.to_string());
+    let knees: Vec<String> = match predicted {
+        Some(predicted) => {
+            let knees = knees(&predicted).into_iter();
+            knees.map(|it| format!("{it}, predicted")).collect()
+        }
+        None => knees(records).iter().map(ToString::to_string).collect(),
+    };
     let of_gpus = reached(records).into_iter();
     // The latency and the rate of an emulator's host are not those of the launch.
     let of_gpus = of_gpus.filter(|_| !is_emulated);
     let reached = of_gpus.map(|it| it.to_string());
     let both: Vec<Both> = records.iter().filter_map(Both::of_study).collect();
-    let reached = knees.chain(reached).chain(best);
-    reached.chain(agreement(&both)).collect()
+    let findings = knees.into_iter().chain(reached).chain(best);
+    findings.chain(agreement(&both)).collect()
 }
 
-fn is_of_emulator(record: &OccupancyRecord) -> bool {
+/// The rows whose time is predicted, with the rates that it makes in the place of those that the device reached; `None` where there are none.
+fn predicted_rates(records: &[OccupancyRecord]) -> Option<Vec<OccupancyRecord>> {
+    let of = |row: &OccupancyRecord| {
+        Some(OccupancyRecord {
+            rate: row.model_rate?,
+            ..row.clone()
+        })
+    };
+    let rows: Vec<OccupancyRecord> = records.iter().filter_map(of).collect();
+    (!rows.is_empty()).then_some(rows)
+}
+
+pub(super) fn is_of_emulator(record: &OccupancyRecord) -> bool {
     record.device.contains(DeviceProperties::EMULATOR)
 }
 

@@ -1,6 +1,6 @@
 //! Times by the model: as text, as marks of charts, and how far they are from what was measured.
 
-use crate::driver::DeviceProperties;
+use super::occupancy::is_of_emulator;
 use crate::prediction::COVERAGE;
 use crate::sweep::Record;
 use crate::sweep::occupancy::OccupancyRecord;
@@ -88,7 +88,7 @@ impl Both {
     pub(super) fn of_study(row: &OccupancyRecord) -> Option<Both> {
         let axes = row.axes.0.iter();
         let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
-        (!row.device.contains(DeviceProperties::EMULATOR)).then_some(Both {
+        (!is_of_emulator(row)).then_some(Both {
             name: format!(
                 "{}{}, block {}",
                 row.kernel,

@@ -441,8 +441,9 @@ impl<'a> Measurement<'a> {
     }
 
     fn predicted_gpu(&self) -> Option<String> {
-        let prediction = self.predicted_time.as_ref().and(self.context.prediction)?;
-        Some(prediction.roofs.gpu.name.clone())
+        let prediction = self.context.prediction?;
+        let is_known = self.predicted_time.is_some() || self.of_model().is_some();
+        is_known.then(|| prediction.roofs.gpu.name.clone())
     }
 
     fn advice(&self) -> &'static str {

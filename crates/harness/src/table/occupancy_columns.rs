@@ -64,7 +64,7 @@ macro_rules! occupancy_columns {
             /// On the emulator: the GPU that it stands for. This and the next three are computed; nothing was measured on that
             /// GPU.
             predicted_gpu: Option<String>, "", [Outcome, 0, Any] =
-                |it| it.predicted.as_ref().map(|it| it.gpu.clone());
+                |it| it.predicted_gpu();
             /// The lowest of its roofs over the launch.
             predicted_limit: Option<Limit>, "", [Outcome, 0, Any] = |it| it.predicted.as_ref().map(|it| it.limit);
             /// The most that its roofs allow, in `unit`.

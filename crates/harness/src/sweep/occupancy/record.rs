@@ -126,6 +126,16 @@ impl Outcome<'_> {
         self.launched.modelled.as_ref()?.as_ref().ok()
     }
 
+    /// By the roofs or by the model.
+    fn predicted_gpu(&self) -> Option<String> {
+        let by_model = || {
+            let model = self.of_model()?;
+            self.properties.is_emulated().then(|| model.gpu.clone())
+        };
+        let by_roofs = self.predicted.as_ref().map(|it| it.gpu.clone());
+        by_roofs.or_else(by_model)
+    }
+
     /// The prediction of the model, not of the roofs.
     fn of_model(&self) -> Option<&Prediction> {
         self.modelled().map(|it| &it.prediction)
