@@ -96,11 +96,6 @@ impl Code {
         ptx::parse(ptx).map(Code).map_err(|error| error.to_string())
     }
 
-    /// Whether it has this kernel.
-    fn has(&self, kernel: &str) -> bool {
-        self.0.functions.iter().any(|it| it.name == kernel)
-    }
-
     fn operation(&self, counted: &Counted) -> Option<&ptx::Operation> {
         let mut functions = self.0.functions.iter();
         let function = functions.find(|it| it.name == counted.function)?;

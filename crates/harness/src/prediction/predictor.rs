@@ -1,11 +1,14 @@
 //! Predictions of the rows of studies and profiles: all of them are made here.
 
+use std::fs;
+use std::path::Path;
+
 use cuda_builder::resources::Report;
 
 use super::{Board, Code, Kernel, Launch, Prediction};
 use crate::driver::count::Counts;
 use crate::driver::{Embedded, LaunchConfig, best_embedded};
-use crate::kernels::newest_report;
+use crate::kernels::{newest_report, report_of};
 use crate::model::Gpu;
 
 /// The file that lines of embedded PTX belong to, where they have no source.
@@ -79,9 +82,15 @@ impl Predictor {
         })
     }
 
-    /// The board that it predicts for.
-    pub fn board(&self) -> &Board {
-        &self.board
+    /// For the same GPU, of the kernels of a file of PTX.
+    ///
+    /// # Errors
+    /// In words: the file is no PTX.
+    pub fn for_file(&self, path: &Path) -> Result<Predictor, String> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
+        let report = report_of(&text, self.board.gpu.capability).ok();
+        Predictor::of_file(self.board.gpu.clone(), (&file, &text), report)
     }
 
     /// Predicts a launch: of several kernels, one behind the other.
@@ -140,10 +149,6 @@ impl Predictor {
     /// Fails where warps wait for what the model does not have, docs/prediction.md#what-is-not-modelled.
     fn check(&self, counts: &Counts) -> Result<(), String> {
         use ptx::Operation::{BarrierCluster, Getctarank, Mapa, WgmmaMma};
-        let is_there = self.code.has(&counts.kernel);
-        if !is_there {
-            return Err(format!("{} is a kernel of another file", counts.kernel));
-        }
         let operations = counts.instructions.iter();
         let mut operations = operations.filter_map(|it| self.code.operation(it));
         let unknown = operations.find_map(|it| match it {

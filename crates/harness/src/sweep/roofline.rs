@@ -15,7 +15,7 @@ use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::finding::Kind;
 use crate::driver::{Device, DriverError};
-use crate::measure::{CacheState, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
+use crate::measure::{HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, TensorType, Work};
 use crate::prediction::{Held, Predictor};
 use crate::profile::Formula;
@@ -243,7 +243,8 @@ impl<'d> Sweep<'d> {
 
     /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
     pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
-        self.times = Some(Times::new(predictor, times));
+        let launches = self.points.iter().map(|it| (&it.point, it.case.config));
+        self.times = Some(Times::new(predictor, times, &self.counting, launches));
     }
 
     /// The points, in order.
@@ -363,8 +364,7 @@ impl<'d> Sweep<'d> {
         let Planned { point, case, .. } = &self.points[index];
         let launch = Launch {
             point,
-            config: case.config,
-            is_cold: point.cache == CacheState::Cold,
+            case,
             held: held(case)?,
             counted: figures.counted.as_ref(),
         };

@@ -1,15 +1,17 @@
 //! The predicted times of a study's launches, from what was counted of them, or in a GPU's place of smaller ones.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::count::Sum;
 use super::counting::{Counting, FEW_THREADS};
 use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
+use crate::measure::CacheState;
 use crate::prediction::{Held, Prediction, Predictor, Subject};
 use crate::profile::Sums;
-use crate::workload::{Point, Value};
+use crate::workload::{Case, Point, Value};
 
 /// How far the instructions of an average warp may differ between launches of two sizes that count as doing the same.
 const ALIKE: f64 = 0.02;
@@ -17,8 +19,7 @@ const ALIKE: f64 = 0.02;
 /// A launch whose time is predicted.
 pub(super) struct Launch<'a, 'd> {
     pub(super) point: &'a Point<'d>,
-    pub(super) config: LaunchConfig,
-    pub(super) is_cold: bool,
+    pub(super) case: &'a Case<'d>,
     /// By the driver, or as the study has it.
     pub(super) held: Option<Held>,
     /// What was counted of it in any case.
@@ -51,6 +52,8 @@ pub(super) struct Scaled {
 /// The predicted times of a study's launches.
 pub(super) struct Times {
     predictor: Result<Predictor, String>,
+    /// Of the kernels of files.
+    of_files: HashMap<PathBuf, Result<Predictor, String>>,
     /// How many times as many blocks are predicted as the rows have.
     times: u64,
     /// What was counted for predictions alone, by the launch without its shared memory, on which no count depends.
@@ -58,12 +61,25 @@ pub(super) struct Times {
 }
 
 impl Times {
-    pub(super) fn new(predictor: Result<Predictor, String>, times: u64) -> Times {
-        Times {
+    /// Of a GPU's study these launches are counted at once: it would lie idle between measurements.
+    pub(super) fn new<'p, 'd: 'p>(
+        predictor: Result<Predictor, String>,
+        times: u64,
+        counting: &Counting<'d>,
+        launches: impl Iterator<Item = (&'p Point<'d>, LaunchConfig)>,
+    ) -> Times {
+        let mut new = Times {
             predictor,
+            of_files: HashMap::new(),
             times,
             known: HashMap::new(),
+        };
+        let is_ahead = new.predictor.is_ok() && !counting.is_emulated();
+        for (point, config) in launches.filter(|_| is_ahead) {
+            // Why it cannot be counted stands in its row.
+            let _ = new.count(counting, point, config);
         }
+        new
     }
 
     /// The predicted time, or in words why there is none.
@@ -72,34 +88,57 @@ impl Times {
         counting: &Counting<'d>,
         launch: Launch<'_, 'd>,
     ) -> Result<Modelled, String> {
-        let predictor = self.predictor.as_ref().map_err(Clone::clone)?;
+        let Launch { point, case, .. } = launch;
+        if case.has_clusters {
+            return Err("the model does not have waits for blocks of a cluster".to_owned());
+        }
+        self.predictor.as_ref().map_err(Clone::clone)?;
         let Scaled { counts, times } = match launch.counted {
             Some(Ok(sum)) if !sum.counts.is_empty() => Scaled {
                 counts: Rc::clone(&sum.counts),
                 times: 1.0,
             },
             Some(Err(reason)) => return Err(format!("not counted: {reason}")),
-            _ => {
-                let Launch { point, config, .. } = &launch;
-                let LaunchConfig { grid, block, .. } = config;
-                let key = format!("{} {:?} {grid:?} {block:?}", point.workload, point.values);
-                let counted = self.known.entry(key);
-                let counted = counted.or_insert_with(|| counting.alike(point, *config));
-                counted.clone()?
-            }
+            _ => self.count(counting, point, case.config)?,
         };
-        let prediction = predictor.predict(Subject {
+        let times = times * self.times as f64;
+        let prediction = self.predictor(case)?.predict(Subject {
             counts: &counts,
-            config: launch.config,
-            times: times * self.times as f64,
-            is_cold: launch.is_cold,
+            config: case.config,
+            times,
+            is_cold: point.cache == CacheState::Cold,
             held: launch.held,
         })?;
         Ok(Modelled {
             prediction,
-            blocks: launch.config.grid.iter().product::<u64>() * self.times,
+            blocks: case.config.grid.iter().product::<u64>() * self.times,
             times: self.times,
         })
+    }
+
+    /// Counts a launch, or one in its place, for predictions alone; each once.
+    fn count<'d>(
+        &mut self,
+        counting: &Counting<'d>,
+        point: &Point<'d>,
+        config: LaunchConfig,
+    ) -> Result<Scaled, String> {
+        let LaunchConfig { grid, block, .. } = config;
+        let key = format!("{} {:?} {grid:?} {block:?}", point.workload, point.values);
+        let known = self.known.entry(key);
+        known
+            .or_insert_with(|| counting.alike(point, config))
+            .clone()
+    }
+
+    fn predictor(&mut self, case: &Case<'_>) -> Result<&Predictor, String> {
+        let own = self.predictor.as_ref().map_err(Clone::clone)?;
+        let Some(file) = &case.file else {
+            return Ok(own);
+        };
+        let of_file = self.of_files.entry(file.clone());
+        let of_file = of_file.or_insert_with(|| own.for_file(file));
+        of_file.as_ref().map_err(|reason| reason.clone())
     }
 }
 

@@ -10,7 +10,7 @@ use super::record::{Launched, OccupancyRecord};
 use super::{OccupancyError, OccupancyPlan};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError, Embedded};
-use crate::measure::{CacheState, Sampler, Sampling};
+use crate::measure::{Sampler, Sampling};
 use crate::prediction::{Held, Predictor};
 use crate::sweep::Selection;
 use crate::sweep::counting::Counting;
@@ -60,18 +60,17 @@ impl<'d> Planned<'d> {
                 "with {limit} registers its threads spill {bytes} bytes, and the PTX that is counted has no spills"
             ));
         }
-        let registers = self.needs.registers;
-        let registers = registers.ok_or("the registers of its kernel are not known")?;
+        // Of a file's kernels on the emulator, the report of `ptxas` on the file has them.
+        let held = self.needs.registers.map(|registers| Held {
+            registers,
+            blocks: self.model.blocks,
+        });
         times.of(
             counting,
             Launch {
                 point: &self.point,
-                config: self.case.config,
-                is_cold: self.point.cache == CacheState::Cold,
-                held: Some(Held {
-                    registers,
-                    blocks: self.model.blocks,
-                }),
+                case: &self.case,
+                held,
                 counted: None,
             },
         )
@@ -290,7 +289,8 @@ impl<'d> OccupancySweep<'d> {
 
     /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
     pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
-        self.times = Some(Times::new(predictor, times));
+        let launches = self.points.iter().map(|it| (&it.point, it.case.config));
+        self.times = Some(Times::new(predictor, times, &self.counting, launches));
     }
 
     /// The names of the points, in order, without those that cannot run.
