@@ -22,6 +22,15 @@ pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 /// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
 /// with a suffix. PTX runs on its own architecture and on later ones; with the suffix `f` on later ones
 /// of its major number, with `a` on none.
+///
+/// ```
+/// use ridgepoint_driver::{Embedded, best_embedded};
+///
+/// let ptx: [Embedded; 2] = [(80, ".target sm_80", None), (90, ".target sm_90a", None)];
+/// assert_eq!(best_embedded(&ptx, 89), Some(ptx[0]));
+/// assert_eq!(best_embedded(&ptx, 90), Some(ptx[1]));
+/// assert_eq!(best_embedded(&ptx, 75), None);
+/// ```
 pub fn best_embedded<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<Embedded<'a>> {
     ptx.iter()
         .map(|&embedded| (suffix_of(embedded.1), embedded))

@@ -39,7 +39,7 @@ pub struct Subject<'a> {
     pub held: Option<Held>,
 }
 
-/// What a multiprocessor holds of a kernel.
+/// The registers and blocks of a kernel that a multiprocessor holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Registers per thread.

@@ -22,7 +22,7 @@ pub(super) struct Launch<'a, 'd> {
     pub(super) case: &'a Case<'d>,
     /// By the driver, or as the study has it.
     pub(super) held: Option<Held>,
-    /// What was counted of it in any case.
+    /// Its counts, where they are made in any case.
     pub(super) counted: Option<&'a Result<Sum, String>>,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Times {
     of_files: HashMap<PathBuf, Result<Predictor, String>>,
     /// How many times as many blocks are predicted as the rows have.
     times: u64,
-    /// What was counted for predictions alone, by the launch without its shared memory, on which no count depends.
+    /// Counts that were made for predictions alone, by the launch without its shared memory, on which no count depends.
     known: HashMap<String, Result<Scaled, String>>,
 }
 

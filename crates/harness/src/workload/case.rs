@@ -19,7 +19,7 @@ pub struct Launch<'d, S: Signature> {
     blocks: Blocks,
     /// Of so many blocks each, x, y, z.
     clusters: Option<[u32; 3]>,
-    /// The file that the kernel is of, if it is none of the bench's own.
+    /// The file that the kernel is from; `None` of the bench's own kernels.
     file: Option<PathBuf>,
 }
 
@@ -380,7 +380,7 @@ pub struct Case<'d> {
     /// The device that has the kernel.
     pub(crate) device: &'d Device,
     pub(crate) has_clusters: bool,
-    /// The file that the kernel is of, if it is none of the bench's own.
+    /// The file that the kernel is from; `None` of the bench's own kernels.
     pub(crate) file: Option<PathBuf>,
 }
 

@@ -10,11 +10,11 @@ use crate::table::{Against, Panel, Quantity, StudyRows, Unit, listed};
 /// The values of a panel that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
-    /// What the row's device did.
+    /// Those of the row's device.
     Measured,
     /// The most that the roofs of a GPU allow in its place.
     Roofs,
-    /// What the model predicts for a GPU in its place.
+    /// Those that the model predicts for a GPU in its place.
     Model,
     /// The same beside what was measured.
     ModelBeside,
