@@ -244,7 +244,7 @@ fn each_row_has_the_time_that_predict_says() {
     }
 }
 
-/// What the model does not know is left empty, with the reason.
+/// A cell of a time that the model does not know is empty, and another has the reason.
 #[test]
 fn a_row_without_a_predicted_time_says_why() {
     let folder = tempfile::tempdir().expect("a folder");

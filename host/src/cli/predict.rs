@@ -1,5 +1,7 @@
 //! `ridgepoint predict`: how long a launch takes on a GPU that need not be present.
 
+use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -15,7 +17,7 @@ use super::workload_commands::Program;
 use super::{Failure, driver_failure, limits, row_format};
 use crate::driver::count::Counts;
 use crate::driver::{Device, Emulation};
-use crate::kernels::{newest_report, report_of};
+use crate::kernels::{Report, newest_report, report_of};
 use crate::model;
 use crate::prediction::{self, Board, Code, Kernel, Launch, Prediction};
 use crate::standalone::{Standalone, StandaloneError};
@@ -111,6 +113,27 @@ struct Counted {
     shared_bytes: u32,
 }
 
+/// The code of kernels, and what `ptxas` says of it.
+struct Source {
+    code: Rc<Code>,
+    /// The name of its file.
+    file: String,
+    report: Option<Report>,
+}
+
+impl Source {
+    fn read(path: &Path, board: &Board) -> Result<Source, Failure> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path);
+        let text = text.map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
+        Ok(Source {
+            code: Rc::new(Code::read(&text).map_err(Failure::failed)?),
+            report: report_of(&text, board.gpu.capability).ok(),
+            file,
+        })
+    }
+}
+
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     arguments.printed.refuse_silence()?;
     let board = match &arguments.roofs {
@@ -164,7 +187,7 @@ impl Arguments {
                     &given,
                     "on a workload: its block is an axis, such as --axis block=128",
                 )?;
-                self.count_workloads(emulation, console)
+                self.count_workloads(board, emulation, console)
             }
             (true, false) => Err(Failure::Usage(
                 "a PTX file and workloads cannot be predicted at once: name one or the other"
@@ -223,6 +246,7 @@ impl Arguments {
 
     fn count_workloads(
         &self,
+        board: &Board,
         emulation: Emulation,
         console: &Console,
     ) -> Result<Vec<Counted>, Failure> {
@@ -237,18 +261,24 @@ impl Arguments {
         }
         let newest = library.iter().max_by_key(|(arch, ..)| *arch);
         let (_, ptx, _) = newest.ok_or_else(|| Failure::failed("no kernel is embedded"))?;
-        let code = Rc::new(Code::read(ptx).map_err(Failure::failed)?);
-        let report = newest_report(library);
+        let own = Source {
+            code: Rc::new(Code::read(ptx).map_err(Failure::failed)?),
+            file: "PTX".to_owned(),
+            report: newest_report(library),
+        };
         let mut all = Vec::new();
         for point in counted.points {
+            let of_file = point.file.as_deref().map(|it| Source::read(it, board));
+            let of_file = of_file.transpose()?;
+            let source = of_file.as_ref().unwrap_or(&own);
             for counts in point.counts {
-                let of = report.iter().flat_map(|it| &it.kernels);
+                let of = source.report.iter().flat_map(|it| &it.kernels);
                 let of = of.into_iter().find(|it| it.name == counts.kernel);
                 let registers = self.registers.or(of.map(|it| it.registers));
                 all.push(Counted {
                     at: format!("{}, {}", point.name, counts.kernel),
-                    code: Rc::clone(&code),
-                    file: "PTX".to_owned(),
+                    code: Rc::clone(&source.code),
+                    file: source.file.clone(),
                     registers: registers
                         .ok_or_else(|| unknown_registers("there is no report of ptxas"))?,
                     shared_bytes: of.map_or(0, |it| it.static_shared_bytes)

@@ -19,7 +19,7 @@ use super::{Failure, driver_failure, limits, profile_program, roofs, row_format,
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
-use crate::prediction::Predictor;
+use crate::prediction::{Predictor, Predictors};
 use crate::profile::{self, Formula, Profile, Resources, Subject};
 use crate::report::Format;
 use crate::standalone::{Standalone, StandaloneError};
@@ -225,7 +225,8 @@ fn counted_workloads(
         console.say(&format!("left out: {reason}"));
     }
     let report = newest_report(ptx);
-    let predictor = predictor(bench.device(), Some(gpu.gpu.clone()));
+    let own = predictor(bench.device(), Some(gpu.gpu.clone()));
+    let mut predictors = Predictors::new(own);
     let mut found = Found::default();
     for point in &counted.points {
         let formula = Formula::of(&point.work, &point.overhead);
@@ -251,7 +252,7 @@ fn counted_workloads(
                 // Of all its kernels together.
                 formula: formula.filter(|_| point.counts.len() == 1),
                 config: point.config,
-                predictor: predictor.as_ref().map_err(String::as_str),
+                predictor: predictors.of(point.file.as_deref()),
                 times,
             };
             found.profiles.push(Profile::new(counts, subject));

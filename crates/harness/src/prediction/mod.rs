@@ -32,7 +32,7 @@ use demand::Demand;
 pub use demand::Resource;
 pub use interval::COVERAGE;
 use path::Path;
-pub use predictor::{Held, Predictor, Subject};
+pub use predictor::{Held, Predictor, Predictors, Subject};
 pub use solve::Launch;
 use solve::Situation;
 pub use text::text;

@@ -1,7 +1,8 @@
 //! Predictions of the rows of studies and profiles: all of them are made here.
 
+use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuda_builder::resources::Report;
 
@@ -22,6 +23,13 @@ pub struct Predictor {
     report: Option<Report>,
     /// The file that lines of PTX belong to.
     file: String,
+}
+
+/// Predictors for one GPU: of a program's own kernels, and of those of files, each made when it is first asked for.
+#[derive(Debug)]
+pub struct Predictors {
+    own: Result<Predictor, String>,
+    of_files: HashMap<PathBuf, Result<Predictor, String>>,
 }
 
 /// A launch that is predicted.
@@ -46,6 +54,30 @@ pub struct Held {
     pub registers: u32,
     /// Blocks at once.
     pub blocks: u32,
+}
+
+impl Predictors {
+    /// With this one of the program's own kernels, or why there is none for the GPU.
+    pub fn new(own: Result<Predictor, String>) -> Predictors {
+        Predictors {
+            own,
+            of_files: HashMap::new(),
+        }
+    }
+
+    /// The one of the kernels of a file, or of the program's own.
+    ///
+    /// # Errors
+    /// In words: why there is none for the GPU, or the file is no PTX.
+    pub fn of(&mut self, file: Option<&Path>) -> Result<&Predictor, &str> {
+        let own = self.own.as_ref().map_err(String::as_str)?;
+        let Some(file) = file else {
+            return Ok(own);
+        };
+        let of_file = self.of_files.entry(file.to_owned());
+        let of_file = of_file.or_insert_with(|| own.for_file(file));
+        of_file.as_ref().map_err(|reason| reason.as_str())
+    }
 }
 
 impl Predictor {
@@ -82,11 +114,7 @@ impl Predictor {
         })
     }
 
-    /// For the same GPU, of the kernels of a file of PTX.
-    ///
-    /// # Errors
-    /// In words: the file is no PTX.
-    pub fn for_file(&self, path: &Path) -> Result<Predictor, String> {
+    fn for_file(&self, path: &Path) -> Result<Predictor, String> {
         let file = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| format!("{file}: {error}"))?;
         let report = report_of(&text, self.board.gpu.capability).ok();

@@ -1,5 +1,6 @@
 //! Points launched once and counted.
 
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub struct Counted {
 pub struct CountedPoint {
     /// Workload and values.
     pub name: String,
+    /// The file that its kernel is from; `None` of the bench's own kernels.
+    pub file: Option<PathBuf>,
     /// Blocks and threads of its launch.
     pub config: LaunchConfig,
     /// Bytes and operations, as the workload says.
@@ -54,6 +57,7 @@ pub fn count(
         begin(&name, count);
         points.push(CountedPoint {
             name,
+            file: case.file.clone(),
             config: case.config,
             counts: launched(&point, &mut case)?,
             work: case.work,

@@ -401,7 +401,7 @@ ret;
         })
     }
 
-    /// What comes of the workload's counts, and of a point of it.
+    /// Calls `then` with the counts of the workload, and a point of it.
     fn with<R>(
         turns: fn(usize) -> usize,
         then: impl for<'d> FnOnce(Counting<'d>, Point<'d>) -> R,

@@ -411,7 +411,7 @@ fn add(all: &mut Option<Samples>, round: Samples) {
     }
 }
 
-/// What a GPU's multiprocessor holds of a case's kernel, by its driver; none on the emulator.
+/// The registers and blocks of a case's kernel that a GPU's multiprocessor holds, by its driver; none on the emulator.
 fn held(case: &Case<'_>) -> Result<Option<Held>, DriverError> {
     let Some(compiled) = case.device.compiled(case.kernel)? else {
         return Ok(None);

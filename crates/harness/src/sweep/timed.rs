@@ -1,7 +1,6 @@
 //! The predicted times of a study's launches, from what was counted of them, or in a GPU's place of smaller ones.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::count::Sum;
@@ -9,7 +8,7 @@ use super::counting::{Counting, FEW_THREADS};
 use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
 use crate::measure::CacheState;
-use crate::prediction::{Held, Prediction, Predictor, Subject};
+use crate::prediction::{Held, Prediction, Predictor, Predictors, Subject};
 use crate::profile::Sums;
 use crate::workload::{Case, Point, Value};
 
@@ -51,9 +50,7 @@ pub(super) struct Scaled {
 
 /// The predicted times of a study's launches.
 pub(super) struct Times {
-    predictor: Result<Predictor, String>,
-    /// Of the kernels of files.
-    of_files: HashMap<PathBuf, Result<Predictor, String>>,
+    predictors: Predictors,
     /// How many times as many blocks are predicted as the rows have.
     times: u64,
     /// Counts that were made for predictions alone, by the launch without its shared memory, on which no count depends.
@@ -68,13 +65,12 @@ impl Times {
         counting: &Counting<'d>,
         launches: impl Iterator<Item = (&'p Point<'d>, LaunchConfig)>,
     ) -> Times {
+        let is_ahead = predictor.is_ok() && !counting.is_emulated();
         let mut new = Times {
-            predictor,
-            of_files: HashMap::new(),
+            predictors: Predictors::new(predictor),
             times,
             known: HashMap::new(),
         };
-        let is_ahead = new.predictor.is_ok() && !counting.is_emulated();
         for (point, config) in launches.filter(|_| is_ahead) {
             // Why it cannot be counted stands in its row.
             let _ = new.count(counting, point, config);
@@ -92,7 +88,8 @@ impl Times {
         if case.has_clusters {
             return Err("the model does not have waits for blocks of a cluster".to_owned());
         }
-        self.predictor.as_ref().map_err(Clone::clone)?;
+        // Where there is none, nothing is counted for it.
+        self.predictors.of(case.file.as_deref())?;
         let Scaled { counts, times } = match launch.counted {
             Some(Ok(sum)) if !sum.counts.is_empty() => Scaled {
                 counts: Rc::clone(&sum.counts),
@@ -102,7 +99,7 @@ impl Times {
             _ => self.count(counting, point, case.config)?,
         };
         let times = times * self.times as f64;
-        let prediction = self.predictor(case)?.predict(Subject {
+        let prediction = self.predictors.of(case.file.as_deref())?.predict(Subject {
             counts: &counts,
             config: case.config,
             times,
@@ -129,16 +126,6 @@ impl Times {
         known
             .or_insert_with(|| counting.alike(point, config))
             .clone()
-    }
-
-    fn predictor(&mut self, case: &Case<'_>) -> Result<&Predictor, String> {
-        let own = self.predictor.as_ref().map_err(Clone::clone)?;
-        let Some(file) = &case.file else {
-            return Ok(own);
-        };
-        let of_file = self.of_files.entry(file.clone());
-        let of_file = of_file.or_insert_with(|| own.for_file(file));
-        of_file.as_ref().map_err(|reason| reason.clone())
     }
 }
 
