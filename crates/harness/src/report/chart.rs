@@ -249,6 +249,7 @@ impl Chart<'_> {
     /// Returns what is measured and what is predicted, and what all curves have in common.
     fn heading(&self) -> [String; 2] {
         let device = &self.device.name;
+        let has_model = self.records.iter().any(|it| it.model_ms.is_some());
         match self.predicted {
             Some(gpu) => [
                 format!(
@@ -256,10 +257,14 @@ impl Chart<'_> {
                     gpu.gpu.name
                 ),
                 format!(
-                    "Hollow: {} of what was counted on an emulator, which is not a GPU. Roofs: {}.",
-                    match self.records.iter().any(|it| it.model_ms.is_some()) {
-                        true => format!("predicted, with the interval of {},", cases()),
-                        false => "the most that the roofs allow".to_owned(),
+                    "Hollow: {} counted on an emulator, which is not a GPU{}. Roofs: {}.",
+                    match has_model {
+                        true => "predicted from what was",
+                        false => "the most that the roofs allow of what was",
+                    },
+                    match has_model {
+                        true => format!("; whiskers: the interval of {}", cases()),
+                        false => String::new(),
                     },
                     gpu.source()
                 ),

@@ -555,6 +555,37 @@ mod tests {
     use crate::sweep::{Plan, Prediction, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
 
+    #[test]
+    fn a_gpus_row_has_its_prediction_beside_it_and_the_run_says_how_far_off_all_are() {
+        let rows = emulated(&[&Stream::COPY, &Polynomial::HORNER], false);
+        let measured = |(row, model_ms): (Record, f64)| Record {
+            is_emulated: false,
+            median_ms: 2.0,
+            model_ms: Some(model_ms),
+            model_low_ms: Some(1.0),
+            model_high_ms: Some(4.0),
+            model_bandwidth: Some(100.0),
+            model_limit: Some("memory".to_owned()),
+            ..row
+        };
+        let mut rows: Vec<Record> = rows.into_iter().zip([2.2, 1.4]).map(measured).collect();
+        let copy = point(&rows[0]);
+        let line = "predicted time: 2.20 ms, in 90 % of the cases from 1.00 ms to 4.00 ms (10.0 % longer than measured)";
+        assert!(
+            copy.contains(line) && copy.contains("limited by memory"),
+            "{copy}"
+        );
+        let said = summary(&rows, Width::Any);
+        let last = said.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("Times predicted within 20.0 % of the measured ones on average, worst 30.0 % (horner"),
+            "{last}"
+        );
+        rows[0].model_ms = None;
+        rows[0].not_modelled = Some("no reason".to_owned());
+        assert!(point(&rows[0]).contains("time not predicted: no reason"));
+    }
+
     /// A row of each on the emulator, under the roofs of an H200 or under none.
     fn emulated(workloads: &[&'static dyn Workload], is_predicted: bool) -> Vec<Record> {
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");

@@ -310,9 +310,11 @@ mod tests {
     use super::*;
     use crate::driver::Emulation;
     use crate::launch::Out;
+    use crate::model::GpuRoofs;
     use crate::model::Work;
+    use crate::prediction::Predictor;
     use crate::profile::Formula;
-    use crate::sweep::Plan;
+    use crate::sweep::{Plan, Record, Settings, Sweep};
     use crate::workload::{Axis, Case};
 
     /// As many multiply-adds of each of `n` numbers as there are turns.
@@ -534,6 +536,37 @@ ret;
             refused.contains("a warp's work depends on the size"),
             "{refused}"
         );
+    }
+
+    /// The program's own PTX has no such kernel: its code is the file's.
+    #[test]
+    fn a_row_of_a_files_kernel_is_predicted_by_its_own_code() {
+        let own = ".version 7.0\n.target sm_70\n.address_size 64\n";
+        let bench = Bench::emulator(Emulation::default(), &[(70, own, None)]).expect("empty");
+        let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
+        fs::write(file.path(), PTX).expect("room for it");
+        let workload = Turns {
+            name: "turns",
+            turns: |_| 3,
+            file,
+        };
+        let plan = Plan {
+            selected: vec![Selection::defaults(&workload, true)],
+            ..Plan::default()
+        };
+        let row = |times| {
+            let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+            let h200 = GpuRoofs::named("h200").expect("known").gpu;
+            sweep.predict_times(Predictor::embedded(h200, 70, &[(70, own, None)]), times);
+            sweep.measure(0, None).expect("it runs")
+        };
+        let (small, large) = (row(1), row(1 << 16));
+        assert_eq!((&small.not_modelled, small.model_blocks), (&None, Some(1)));
+        assert_eq!(large.model_blocks, Some(1 << 16));
+        // A launch of one block is hardly more than a launch.
+        let ms = |row: &Record| row.model_ms.expect("a time");
+        assert!((5.0..1e4).contains(&(ms(&large) / ms(&small))), "{large:?}");
+        assert!(large.model_bandwidth > small.model_bandwidth);
     }
 
     #[test]
