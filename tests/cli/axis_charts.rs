@@ -77,8 +77,7 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
     let at = |name: &str| folder.path().join(name);
     let line = "occupancy --kernel copy --ilp 1 --n 4096 --device cpu --runs 1 --against block --plot out.svg,out.png,- --report out.html";
     let said = succeeds(folder.path(), line);
-    // By the roofs the speed is the same, which is no line.
-    let title = "Occupancy against block: NVIDIA H200, predicted";
+    let title = "Speed, occupancy and time against block: NVIDIA H200, predicted";
     assert!(said.contains(title), "{said}");
     let (texts, marks) = drawn(&at("out.svg"));
     has(
@@ -86,7 +85,7 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
         &[
             title,
             "threads per block",
-            "roofs allow the same speed and time whatever block",
+            "predicted, with the interval of 90 % of the cases",
             "theoretical occupancy, %",
             "W warps, B blocks.",
             "WB",
@@ -95,8 +94,8 @@ fn speed_and_occupancy_against_block_size_are_one_command() {
             "1024",
         ],
     );
-    // Ten blocks, and the legend.
-    assert_eq!(marks.len(), 11);
+    // Ten blocks in three plots, and the legend.
+    assert_eq!(marks.len(), 31);
     assert!(marks.iter().all(|it| it == "mark hollow"), "{marks:?}");
     assert!(fs::read(at("out.png")).expect("a picture").len() > 10_000);
     assert!(
@@ -157,7 +156,7 @@ fn every_study_is_drawn_against_its_axes() {
         (
             "roofline --kernel horner --k 10 --n 1024,4096 --runs 1 --device cpu --axis block=32,64 --against block",
             &[
-                "same speed and time whatever block is",
+                "predicted, with the interval of 90 % of the cases",
                 "n 1024",
                 "n 4096",
                 "threads per block",

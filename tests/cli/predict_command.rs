@@ -172,6 +172,25 @@ fn the_commands_of_the_page_show_what_it_says() {
 }
 
 #[test]
+fn a_study_names_the_best_block_as_the_page_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let command = command("prediction.md", "ridgepoint occupancy");
+    let output = typed(&support::ridgepoint(), folder.path(), &command).output();
+    let output = output.expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    shows("prediction.md", "copy ilp = 1", &said);
+    // The emulator's launches alone are too small for a block to matter.
+    let small = command.replace(" --times 16384", "");
+    let output = typed(&support::ridgepoint(), folder.path(), &small).output();
+    let said = String::from_utf8_lossy(&output.expect("a shell").stdout).into_owned();
+    assert!(
+        said.contains("Places of NVIDIA H200 stay empty with") && said.contains("--times"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_bounds_a_launch_is_told() {
     let horner = |k: u32| {
         let words = format!(

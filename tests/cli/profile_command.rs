@@ -253,7 +253,7 @@ fn planted_mistakes_are_named_first_with_their_line() {
         let (advice, said) = first_advice(kernel, shape);
         assert_eq!(advice["kind"], kind, "{said}");
         assert_eq!((&advice["line"], &advice["file"]), (&line.into(), &"planted.cu".into()), "{said}");
-        let told = said.split("Advice, most expensive first\n").nth(1).expect("advice");
+        let told = said.split("Advice, what would save most time first\n").nth(1).expect("advice");
         let told = told.lines().next().expect("a line");
         assert!(told.contains(&format!("planted.cu:{line} ")), "{told}");
         for part in parts {
@@ -268,7 +268,7 @@ fn the_advice_of_the_page_is_what_is_said() {
         "conflict",
         "--grid 1 --block 1024 --arg f32[1024]=random --arg f32[1024]",
     );
-    shows("profiling-a-kernel.md", "Advice, most", &said);
+    shows("profiling-a-kernel.md", "Advice, what would save", &said);
 }
 
 #[test]
@@ -413,4 +413,16 @@ fn what_cannot_be_profiled_is_told() {
         assert_eq!(output.status.code(), Some(status), "{words}: {said}");
         assert!(said.contains(expected), "{words}: {said}");
     }
+}
+
+/// The model has no waits for other blocks of a cluster, and the profile says so in the place of a time.
+#[test]
+fn a_time_that_the_model_does_not_have_is_not_predicted() {
+    let folder = folder();
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry meet() {\nbarrier.cluster.arrive;\n\
+                barrier.cluster.wait;\nret;\n}\n";
+    fs::write(folder.path().join("meet.ptx"), text).expect("written");
+    let said = succeeds(folder.path(), "profile meet.ptx --grid 4 --block 64");
+    let reason = "Its time is not predicted: the model does not have waits for blocks of a cluster";
+    assert!(said.contains(reason), "{said}");
 }

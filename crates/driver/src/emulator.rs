@@ -148,7 +148,7 @@ impl Kernels {
         number: u32,
     ) -> Result<Option<Arc<Kernels>>, DriverError> {
         let actual = capability.major() * 10 + capability.minor();
-        let Some((arch, text, report)) = ptx::best(embedded, actual) else {
+        let Some((arch, text, report)) = ptx::best_embedded(embedded, actual) else {
             return Ok(None);
         };
         let registers = Registers::embedded(arch, report)?;

@@ -49,7 +49,7 @@ impl Gpu {
         let without = ptx::without_kernels(actual);
         let best = match embedded {
             [] => Some((actual, without.as_str(), None)),
-            _ => ptx::best(embedded, actual),
+            _ => ptx::best_embedded(embedded, actual),
         };
         let Some((arch, text, _)) = best else {
             let named = |&(arch, text, _): &Embedded<'_>| match ptx::target_of(text) {

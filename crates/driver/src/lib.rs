@@ -155,7 +155,7 @@ pub use launch_config::LaunchConfig;
 pub use occupancy::ComputeCapability;
 pub use pinned::Pinned;
 pub use properties::{DeviceProperties, GpuProperties, Limits};
-pub use ptx::{Embedded, target_of};
+pub use ptx::{Embedded, best_embedded, target_of};
 pub use refused::Refused;
 pub use simt::{LaunchError, Thread};
 pub use stream::Stream;

@@ -22,7 +22,16 @@ pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 /// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
 /// with a suffix. PTX runs on its own architecture and on later ones; with the suffix `f` on later ones
 /// of its major number, with `a` on none.
-pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<Embedded<'a>> {
+///
+/// ```
+/// use ridgepoint_driver::{Embedded, best_embedded};
+///
+/// let ptx: [Embedded; 2] = [(80, ".target sm_80", None), (90, ".target sm_90a", None)];
+/// assert_eq!(best_embedded(&ptx, 89), Some(ptx[0]));
+/// assert_eq!(best_embedded(&ptx, 90), Some(ptx[1]));
+/// assert_eq!(best_embedded(&ptx, 75), None);
+/// ```
+pub fn best_embedded<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<Embedded<'a>> {
     ptx.iter()
         .map(|&embedded| (suffix_of(embedded.1), embedded))
         .filter(|&(suffix, (arch, ..))| match suffix {
@@ -57,15 +66,15 @@ fn suffix_of(ptx: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::best;
+    use super::best_embedded;
 
     #[test]
     fn the_newest_ptx_that_runs_is_chosen() {
         let ptx = [(75, "a", None), (80, "b", None), (90, "c", None)];
-        assert_eq!(best(&ptx, 90), Some((90, "c", None)));
-        assert_eq!(best(&ptx, 120), Some((90, "c", None)));
-        assert_eq!(best(&ptx, 89), Some((80, "b", None)));
-        assert_eq!(best(&ptx, 70), None);
+        assert_eq!(best_embedded(&ptx, 90), Some((90, "c", None)));
+        assert_eq!(best_embedded(&ptx, 120), Some((90, "c", None)));
+        assert_eq!(best_embedded(&ptx, 89), Some((80, "b", None)));
+        assert_eq!(best_embedded(&ptx, 70), None);
     }
 
     #[test]
@@ -76,10 +85,10 @@ mod tests {
         ];
         let family = ".target sm_100f";
         let ptx = [(90, plain, None), (90, own, None), (100, family, None)];
-        assert_eq!(best(&ptx, 90), Some((90, own, None)));
-        assert_eq!(best(&ptx, 100), Some((100, family, None)));
-        assert_eq!(best(&ptx, 103), Some((100, family, None)));
-        assert_eq!(best(&ptx, 120), Some((90, plain, None)));
-        assert_eq!(best(&ptx[1..], 120), None);
+        assert_eq!(best_embedded(&ptx, 90), Some((90, own, None)));
+        assert_eq!(best_embedded(&ptx, 100), Some((100, family, None)));
+        assert_eq!(best_embedded(&ptx, 103), Some((100, family, None)));
+        assert_eq!(best_embedded(&ptx, 120), Some((90, plain, None)));
+        assert_eq!(best_embedded(&ptx[1..], 120), None);
     }
 }

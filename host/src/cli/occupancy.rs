@@ -17,28 +17,36 @@ use super::option_values::{
     MAX_RUNS, MAX_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
 use super::output::{Outputs, or_standard, target};
+use super::roofline::{predictor, refuse_times_on_gpu};
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{Runs, Sampling};
-use crate::model::OccupancyRow;
+use crate::model::{Gpu, GpuRoofs, OccupancyRow};
 use crate::report::{
-    Format, HtmlReport, OccupancyChart, RunFacts, StudyRows, model_table, study_summary, study_text,
+    Format, HtmlReport, OccupancyChart, RunFacts, StudyRows, counted, model_table, study_summary,
+    study_text,
 };
-use crate::sweep::occupancy::{Limited, OccupancyError, OccupancyPlan, OccupancySweep};
+use crate::sweep::occupancy::{
+    Limited, OccupancyError, OccupancyPlan, OccupancyRecord, OccupancySweep,
+};
 use crate::sweep::{Plan, TooManyPoints};
 
 /// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
 const FEW_REGISTERS: u32 = 32;
 
+/// Waves of blocks after which the start and the end of a launch no longer matter.
+const FILLING: u64 = 16;
+
 /// Options of a measurement only: the options' fields, and those of the workloads.
-const MEASURED: [&str; 8] = [
+const MEASURED: [&str; 9] = [
     "workloads",
     "max_registers",
     "runs",
     "device",
     "ceilings",
     "report",
+    "times",
     "trace",
     "profile",
 ];
@@ -116,6 +124,10 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     against: Against,
+
+    /// Predict launches of so many times as many blocks as the emulator runs, each like these
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole::<u64>(1..=1 << 40))]
+    times: u64,
 
     /// Write a self-contained HTML report with charts, tables and run details
     #[arg(long, value_name = "FILE")]
@@ -206,6 +218,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let device = bench.device();
     arguments.trace.check(device.properties())?;
     let is_emulated = device.properties().is_emulated();
+    if !is_emulated {
+        refuse_times_on_gpu(arguments.times)?;
+    }
     let runs = arguments.sampling(is_emulated);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let plan = arguments.plan(is_emulated)?;
@@ -216,6 +231,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     console.finish();
     let mut sweep =
         OccupancySweep::new(&bench, &limited, &plan, suite.ptx, runs).map_err(failure)?;
+    let stands_for =
+        is_emulated.then(|| GpuRoofs::of_capability(device.properties().capability()).gpu);
+    sweep.predict_times(predictor(device, stands_for.clone()), arguments.times);
     let file = arguments.ceilings.as_deref();
     let ceilings = ceilings_for(bench.own(), file, &console, &interrupt)?;
     warn_of_small_arrays(&ceilings, sweep.largest_array(), &console);
@@ -252,6 +270,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     console.finish();
     if !records.is_empty() {
         console.say(&study_summary(&records));
+        if let Some(gpu) = stands_for.filter(|_| arguments.times == 1) {
+            say_of_small_launches(&records, &gpu, &console);
+        }
     }
     let closed = outputs.finish(&console);
     if !records.is_empty() {
@@ -270,6 +291,23 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
         })?;
     }
     ended.and(closed)
+}
+
+/// Of launches that leave multiprocessors empty, other blocks are the best than of larger ones.
+fn say_of_small_launches(records: &[OccupancyRecord], gpu: &Gpu, console: &Console) {
+    let places =
+        |row: &OccupancyRecord| u64::from(row.resident_blocks) * u64::from(gpu.multiprocessors);
+    let is_small = |row: &&OccupancyRecord| row.model_blocks.is_some_and(|it| it < places(row));
+    let small = records.iter().filter(is_small);
+    if let Some(row) = small.max_by_key(|row| places(row) / row.grid.max(1)) {
+        console.say(&format!(
+            "Places of {} stay empty with {} of {} threads: `--times {}` predicts launches that fill it.",
+            gpu.name,
+            counted(row.grid, "block"),
+            row.block,
+            FILLING * places(row).div_ceil(row.grid.max(1)).next_power_of_two(),
+        ));
+    }
 }
 
 impl Arguments {

@@ -1,5 +1,7 @@
 //! `ridgepoint predict`: how long a launch takes on a GPU that need not be present.
 
+use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -15,8 +17,8 @@ use super::workload_commands::Program;
 use super::{Failure, driver_failure, limits, row_format};
 use crate::driver::count::Counts;
 use crate::driver::{Device, Emulation};
-use crate::kernels::{newest_report, report_of};
-use crate::model::{self, OccupancyRow};
+use crate::kernels::{Report, newest_report, report_of};
+use crate::model;
 use crate::prediction::{self, Board, Code, Kernel, Launch, Prediction};
 use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
@@ -91,7 +93,7 @@ struct Row {
     predicted_ms: f64,
     low_ms: f64,
     high_ms: f64,
-    limit: &'static str,
+    limit: String,
     roof_ms: f64,
     little_ms: f64,
     causes: String,
@@ -109,6 +111,27 @@ struct Counted {
     registers: u32,
     /// Of a block, static and dynamic.
     shared_bytes: u32,
+}
+
+/// The code of kernels, and what `ptxas` says of it.
+struct Source {
+    code: Rc<Code>,
+    /// The name of its file.
+    file: String,
+    report: Option<Report>,
+}
+
+impl Source {
+    fn read(path: &Path, board: &Board) -> Result<Source, Failure> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path);
+        let text = text.map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
+        Ok(Source {
+            code: Rc::new(Code::read(&text).map_err(Failure::failed)?),
+            report: report_of(&text, board.gpu.capability).ok(),
+            file,
+        })
+    }
 }
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
@@ -164,7 +187,7 @@ impl Arguments {
                     &given,
                     "on a workload: its block is an axis, such as --axis block=128",
                 )?;
-                self.count_workloads(emulation, console)
+                self.count_workloads(board, emulation, console)
             }
             (true, false) => Err(Failure::Usage(
                 "a PTX file and workloads cannot be predicted at once: name one or the other"
@@ -223,6 +246,7 @@ impl Arguments {
 
     fn count_workloads(
         &self,
+        board: &Board,
         emulation: Emulation,
         console: &Console,
     ) -> Result<Vec<Counted>, Failure> {
@@ -237,18 +261,24 @@ impl Arguments {
         }
         let newest = library.iter().max_by_key(|(arch, ..)| *arch);
         let (_, ptx, _) = newest.ok_or_else(|| Failure::failed("no kernel is embedded"))?;
-        let code = Rc::new(Code::read(ptx).map_err(Failure::failed)?);
-        let report = newest_report(library);
+        let own = Source {
+            code: Rc::new(Code::read(ptx).map_err(Failure::failed)?),
+            file: "PTX".to_owned(),
+            report: newest_report(library),
+        };
         let mut all = Vec::new();
         for point in counted.points {
+            let of_file = point.file.as_deref().map(|it| Source::read(it, board));
+            let of_file = of_file.transpose()?;
+            let source = of_file.as_ref().unwrap_or(&own);
             for counts in point.counts {
-                let of = report.iter().flat_map(|it| &it.kernels);
+                let of = source.report.iter().flat_map(|it| &it.kernels);
                 let of = of.into_iter().find(|it| it.name == counts.kernel);
                 let registers = self.registers.or(of.map(|it| it.registers));
                 all.push(Counted {
                     at: format!("{}, {}", point.name, counts.kernel),
-                    code: Rc::clone(&code),
-                    file: "PTX".to_owned(),
+                    code: Rc::clone(&source.code),
+                    file: source.file.clone(),
                     registers: registers
                         .ok_or_else(|| unknown_registers("there is no report of ptxas"))?,
                     shared_bytes: of.map_or(0, |it| it.static_shared_bytes)
@@ -277,7 +307,7 @@ impl Arguments {
                 resident_blocks,
                 is_cold: self.cold,
             };
-            counted.row(&kernel.predict(launch, board), launch, board)
+            counted.row(&kernel.predict(launch, board), launch)
         });
         Ok(rows.collect())
     }
@@ -302,17 +332,11 @@ fn counts_of(launch: &Standalone, device: &Device) -> Result<Vec<Counts>, Failur
 
 impl Counted {
     fn resident_blocks(&self, board: &Board, block: u64) -> Result<u32, Failure> {
-        let capability = board.gpu.capability;
-        let arch = 10 * capability.major() + capability.minor();
-        let row = OccupancyRow::new(arch, self.registers, self.shared_bytes, block as u32);
-        let row = row.map_err(Failure::failed)?;
-        match row.refused {
-            None => Ok(row.resident_blocks),
-            Some(reason) => Err(Failure::Failed(reason)),
-        }
+        let resident = board.resident_blocks(self.registers, self.shared_bytes, block as u32);
+        resident.map_err(Failure::Failed)
     }
 
-    fn row(&self, it: &Prediction, launch: Launch, board: &Board) -> Row {
+    fn row(&self, it: &Prediction, launch: Launch) -> Row {
         let at = format!(
             "{}, {} blocks of {} threads",
             self.at, launch.blocks, launch.block_threads
@@ -326,7 +350,7 @@ impl Counted {
         });
         Row {
             kernel: self.counts.kernel.clone(),
-            gpu: board.gpu.name.clone(),
+            gpu: it.gpu.clone(),
             blocks: launch.blocks,
             block: launch.block_threads,
             registers: self.registers,
@@ -334,11 +358,11 @@ impl Counted {
             predicted_ms: 1e3 * it.seconds,
             low_ms: 1e3 * it.low,
             high_ms: 1e3 * it.high,
-            limit: it.limit,
+            limit: it.limit.clone(),
             roof_ms: 1e3 * it.roof_seconds,
             little_ms: 1e3 * it.little_seconds,
             causes: causes.collect::<Vec<_>>().join("; "),
-            text: prediction::text(it, &at, board),
+            text: prediction::text(it, &at),
             at,
         }
     }

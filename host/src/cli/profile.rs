@@ -11,7 +11,7 @@ use super::files::Files;
 use super::launch_options::{Described, failure};
 use super::option_values::whole;
 use super::profile_program::Outputs;
-use super::roofline::sweep_failure;
+use super::roofline::{predictor, sweep_failure};
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
 use super::workload_commands::Program;
@@ -19,6 +19,7 @@ use super::{Failure, driver_failure, limits, profile_program, roofs, row_format,
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
+use crate::prediction::{Predictor, Predictors};
 use crate::profile::{self, Formula, Profile, Resources, Subject};
 use crate::report::Format;
 use crate::standalone::{Standalone, StandaloneError};
@@ -41,7 +42,7 @@ Examples:
   ridgepoint profile --page power.html -- python power.py
 
 The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted: the \
-shortest that the roofs of the GPU allow. Nothing is measured. A program is run on GPUs, if there are any, and recorded: \
+shortest that the roofs of the GPU allow, and the one of a model with its interval. Nothing is measured. A program is run on GPUs, if there are any, and recorded: \
 its calls with their lines, its waits, and what its GPUs did.";
 
 #[derive(Args)]
@@ -68,6 +69,10 @@ pub(super) struct Arguments {
 struct Shown {
     #[command(flatten)]
     roofs: roofs::Arguments,
+
+    /// Predict the time of a launch of so many times as many blocks as are counted, each like these
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole::<u64>(1..=1 << 40))]
+    times: u64,
 
     /// Number of hottest lines to show
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole::<u64>(0..=10_000))]
@@ -123,13 +128,17 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         (true, true) => {
             let standalone = described.read(&[])?;
             let shown = &arguments.shown;
-            shown.with(|gpu, console| counted_file(&standalone, emulation, (gpu, console)))
+            shown.with(|gpu, console| {
+                counted_file(&standalone, emulation, (gpu, shown.times, console))
+            })
         }
         // A bench target has workloads of its own to profile.
         (false, is_default) if !is_default || matches!(program, Program::Bench(..)) => {
             described.refuse_without_file()?;
             let shown = &arguments.shown;
-            shown.with(|gpu, console| counted_workloads(workloads, emulation, (gpu, console)))
+            shown.with(|gpu, console| {
+                counted_workloads(workloads, emulation, (gpu, shown.times, console))
+            })
         }
         (true, false) => Err(Failure::Usage(
             "a PTX file and workloads cannot be profiled at once: name one or the other".to_owned(),
@@ -154,7 +163,7 @@ const UNREPORTED: &str = "the report of ptxas does not have the kernel";
 fn counted_file(
     standalone: &Standalone,
     emulation: Emulation,
-    (gpu, console): (&GpuRoofs, &Console),
+    (gpu, times, console): (&GpuRoofs, u64, &Console),
 ) -> Result<Found, Failure> {
     console.begin(standalone.kernel().to_owned());
     let device = Device::emulator_with(emulation, &[]).map_err(driver_failure)?;
@@ -168,19 +177,25 @@ fn counted_file(
     }
     let config = standalone.config();
     let report = report_of(standalone.text(), gpu.gpu.capability);
-    let resources = report.and_then(|it| {
-        Resources::of(&it, standalone.kernel(), config, gpu.gpu.capability)
+    let resources = report.as_ref().map_err(Clone::clone).and_then(|it| {
+        Resources::of(it, standalone.kernel(), config, gpu.gpu.capability)
             .ok_or_else(|| UNREPORTED.to_owned())
     });
+    let ptx_file = standalone.file().display().to_string();
+    let source = (ptx_file.as_str(), standalone.text());
+    let predictor = Predictor::of_file(gpu.gpu.clone(), source, report.ok());
     let counts = loaded.take_counts();
     let profiles = counts.iter().map(|counts| {
         let subject = Subject {
             at: shape(config),
-            ptx_file: standalone.file().display().to_string(),
+            ptx_file: ptx_file.clone(),
             ptx: Some(standalone.text()),
             gpu,
             resources: resources.clone(),
             formula: None,
+            config,
+            predictor: predictor.as_ref().map_err(String::as_str),
+            times,
         };
         Profile::new(counts, subject)
     });
@@ -193,7 +208,7 @@ fn counted_file(
 fn counted_workloads(
     workloads: &Workloads,
     emulation: Emulation,
-    (gpu, console): (&GpuRoofs, &Console),
+    (gpu, times, console): (&GpuRoofs, u64, &Console),
 ) -> Result<Found, Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
@@ -210,6 +225,8 @@ fn counted_workloads(
         console.say(&format!("left out: {reason}"));
     }
     let report = newest_report(ptx);
+    let own = predictor(bench.device(), Some(gpu.gpu.clone()));
+    let mut predictors = Predictors::new(own);
     let mut found = Found::default();
     for point in &counted.points {
         let formula = Formula::of(&point.work, &point.overhead);
@@ -234,6 +251,9 @@ fn counted_workloads(
                 resources,
                 // Of all its kernels together.
                 formula: formula.filter(|_| point.counts.len() == 1),
+                config: point.config,
+                predictor: predictors.of(point.file.as_deref()),
+                times,
             };
             found.profiles.push(Profile::new(counts, subject));
         }

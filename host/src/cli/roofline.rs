@@ -23,11 +23,12 @@ use super::suite::{Study, Suite, Workloads};
 use super::{Failure, all_gpus, command_line, driver_failure, roofs, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Rules, Table};
-use crate::driver::DeviceChoice;
+use crate::driver::{Device, DeviceChoice};
 use crate::kernels::newest_report;
 use crate::links::load_links;
 use crate::measure::{CacheState, Runs, Sampling};
-use crate::model::GpuRoofs;
+use crate::model::{Gpu, GpuRoofs};
+use crate::prediction::Predictor;
 use crate::report::{
     Chart, Format, HtmlReport, RunFacts, StudyRows, comparison_text, counted, terminal,
 };
@@ -132,6 +133,10 @@ pub(super) struct Arguments {
     #[command(flatten)]
     roofs: roofs::Arguments,
 
+    /// Predict launches of so many times as many blocks as the emulator runs, each like these
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = whole::<u64>(1..=1 << 40))]
+    times: u64,
+
     /// Rows of an earlier run to compare with, CSV or JSON; exit with status 1 if a row is slower by more
     /// than the noise or missing, or if none can be judged
     #[arg(long, value_name = "FILE")]
@@ -196,10 +201,11 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             &[("--counters", arguments.counters)],
             "on the emulator: `ridgepoint profile` counts exactly",
         )?,
-        false => refuse_without_effect(
-            &[("--roofs", arguments.roofs.is_given())],
-            "on a GPU, which has its own",
-        )?,
+        false => {
+            let given = [("--roofs", arguments.roofs.is_given())];
+            refuse_without_effect(&given, "on a GPU, which has its own")?;
+            refuse_times_on_gpu(arguments.times)?;
+        }
     }
     if !is_emulated && !arguments.counters {
         let given = [("--levels", arguments.levels)];
@@ -229,6 +235,10 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
         let report = newest_report(Suite::get().ptx);
         sweep.predict(Prediction { roofs, report });
     }
+    sweep.predict_times(
+        predictor(device, gpu.as_ref().map(|it| it.gpu.clone())),
+        arguments.times,
+    );
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&plan, &console);
@@ -340,6 +350,7 @@ impl Arguments {
             ("--levels", self.levels),
             ("--report", self.report.is_some()),
             ("--roofs", self.roofs.is_given()),
+            ("--times", self.times > 1),
             ("--links", self.links.is_some()),
             ("--baseline", self.baseline.is_some()),
         ];
@@ -429,6 +440,23 @@ fn introduce(
         None => terminal::roofs(properties, sweep.roofs(), &sweep.tensor_types()),
     });
     say_left_out(sweep, console);
+}
+
+/// Refuses `--times` where launches are measured.
+pub(super) fn refuse_times_on_gpu(times: u64) -> Result<(), Failure> {
+    let given = [("--times", times > 1)];
+    refuse_without_effect(&given, "on a GPU, whose launches are measured")
+}
+
+/// Predicts launches of the program's kernels for a GPU, or for the one that they run on.
+pub(super) fn predictor(device: &Device, gpu: Option<Gpu>) -> Result<Predictor, String> {
+    let properties = device.properties();
+    let gpu = match gpu {
+        Some(gpu) => gpu,
+        None => Gpu::of_the_drivers_name(&properties.name)?,
+    };
+    let (major, minor) = properties.compute_capability;
+    Predictor::embedded(gpu, 10 * major + minor, Suite::get().ptx)
 }
 
 pub(super) fn say_left_out(sweep: &Sweep<'_>, console: &Console) {

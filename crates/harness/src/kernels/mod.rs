@@ -5,7 +5,8 @@ mod error;
 
 use std::collections::BTreeSet;
 
-use cuda_builder::resources::{KernelResources, Report};
+use cuda_builder::resources::KernelResources;
+pub use cuda_builder::resources::Report;
 use serde::Serialize;
 
 pub(crate) use code::report_with_max_registers;

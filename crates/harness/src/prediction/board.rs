@@ -4,7 +4,7 @@ use ::occupancy::Arithmetic;
 use serde::Deserialize;
 
 use super::curve::Curve;
-use crate::model::{self, Gpu, TensorType};
+use crate::model::{self, Gpu, OccupancyRow, TensorType};
 
 /// A board that launches are predicted for.
 #[derive(Clone, Debug)]
@@ -87,13 +87,19 @@ const MEASURED: [&str; 2] = [
 ];
 
 impl Board {
-    /// The board of a short name such as `h200`. One that was not measured has its data sheet's memory and clock, and the
-    /// latencies of an H200.
+    /// The board of a short name such as `h200`.
     ///
     /// # Errors
-    /// In words: there is no board of this name, or the arithmetic of its multiprocessors is not known.
+    /// In words: there is no board of this name, or as [`Board::of`].
     pub fn named(name: &str) -> Result<Board, String> {
-        let gpu = Gpu::named(name)?;
+        Board::of(Gpu::named(name)?)
+    }
+
+    /// The board of a GPU. One that was not measured has its data sheet's memory and clock, and the latencies of an H200.
+    ///
+    /// # Errors
+    /// In words: the arithmetic of its multiprocessors is not known.
+    pub fn of(gpu: Gpu) -> Result<Board, String> {
         if gpu.capability.lanes(Arithmetic::F32).is_none()
             || gpu.capability.lanes(Arithmetic::I32).is_none()
         {
@@ -121,6 +127,26 @@ impl Board {
         match self.is_measured {
             true => "measured",
             false => "data sheet",
+        }
+    }
+
+    /// Blocks that a multiprocessor holds at once, of threads with so many registers, and bytes of shared memory and threads per block.
+    ///
+    /// # Errors
+    /// In words: it holds none.
+    pub fn resident_blocks(
+        &self,
+        registers: u32,
+        shared_bytes: u32,
+        block: u32,
+    ) -> Result<u32, String> {
+        let capability = self.gpu.capability;
+        let arch = 10 * capability.major() + capability.minor();
+        let row = OccupancyRow::new(arch, registers, shared_bytes, block);
+        let row = row.map_err(|error| error.to_string())?;
+        match row.refused {
+            None => Ok(row.resident_blocks),
+            Some(reason) => Err(reason),
         }
     }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::demand::{Demand, Resource};
 use crate::driver::count::{Class, Counted, Counts, Space};
 
 /// A share of the time that a warp is on a multiprocessor.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// The thing that the warp waits for.
     pub what: String,

@@ -17,10 +17,11 @@ mod demand;
 mod flow;
 mod interval;
 mod path;
+mod predictor;
 mod solve;
 mod text;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::driver::count::{Counted, Counts};
 
@@ -31,14 +32,21 @@ use demand::Demand;
 pub use demand::Resource;
 pub use interval::COVERAGE;
 use path::Path;
+pub use predictor::{Held, Predictor, Predictors, Subject};
 pub use solve::Launch;
 use solve::Situation;
 pub use text::text;
 
 /// The predicted time of a launch, and its causes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prediction {
+    /// The GPU.
+    pub gpu: String,
+    /// Where what is known of it comes from: `measured` or `data sheet`.
+    pub source: String,
+    /// Blocks of the launch.
+    pub blocks: u64,
     /// Seconds from the launch to its end.
     pub seconds: f64,
     /// The shortest time of the interval that holds the measured one in [`COVERAGE`] of the cases.
@@ -46,9 +54,9 @@ pub struct Prediction {
     /// The longest.
     pub high: f64,
     /// The resource that is busy all the time; `latency` where warps wait and none is.
-    pub limit: &'static str,
+    pub limit: String,
     /// Shares of the time that resources are busy, the busiest first.
-    pub busy: Vec<(&'static str, f64)>,
+    pub busy: Vec<(String, f64)>,
     /// The causes of a warp's time, the longest first.
     pub causes: Vec<Cause>,
     /// Seconds by the roofline's model alone.
@@ -57,7 +65,26 @@ pub struct Prediction {
     pub little_seconds: f64,
 }
 
+impl Prediction {
+    /// That of two launches, one behind the other: the sums of their times, and the causes of the longer one.
+    fn and(self, other: Prediction) -> Prediction {
+        let (longer, shorter) = match self.seconds >= other.seconds {
+            true => (self, other),
+            false => (other, self),
+        };
+        Prediction {
+            seconds: longer.seconds + shorter.seconds,
+            low: longer.low + shorter.low,
+            high: longer.high + shorter.high,
+            roof_seconds: longer.roof_seconds + shorter.roof_seconds,
+            little_seconds: longer.little_seconds + shorter.little_seconds,
+            ..longer
+        }
+    }
+}
+
 /// The code of kernels: a module of PTX.
+#[derive(Debug)]
 pub struct Code(ptx::Module);
 
 impl Code {
@@ -129,11 +156,18 @@ impl<'a> Kernel<'a> {
         let solved = situation.solve();
         let (low, high) = interval::around(solved.seconds, board.is_measured);
         Prediction {
+            gpu: board.gpu.name.clone(),
+            source: board.source().to_owned(),
+            blocks: launch.blocks,
             seconds: solved.seconds,
             low,
             high,
-            limit: solved.limit.map_or("latency", Resource::name),
-            busy: solved.busy.iter().map(|it| (it.0.name(), it.1)).collect(),
+            limit: solved.limit.map_or("latency", Resource::name).to_owned(),
+            busy: solved
+                .busy
+                .iter()
+                .map(|it| (it.0.name().to_owned(), it.1))
+                .collect(),
             causes: solved
                 .parts
                 .causes(self.counts, &demand, solved.limit, self.file),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Board, COVERAGE, Prediction};
+use super::{COVERAGE, Prediction};
 use crate::table::time_text;
 
 /// Causes and resources that are shown.
@@ -10,19 +10,19 @@ const SHOWN: usize = 4;
 /// Shares below this are not.
 const LEAST: f64 = 0.01;
 
-/// The text of a prediction of a launch `at` on a board.
-pub fn text(prediction: &Prediction, at: &str, board: &Board) -> String {
+/// The text of the prediction of a launch `at`.
+pub fn text(prediction: &Prediction, at: &str) -> String {
     let duration = |seconds: f64| time_text(1e9 * seconds);
     let mut text = format!(
         "{at}: predicted {} on {} ({}), in {:.0} % of the cases from {} to {}\n",
         duration(prediction.seconds),
-        board.gpu.name,
-        board.source(),
+        prediction.gpu,
+        prediction.source,
         100.0 * COVERAGE,
         duration(prediction.low),
         duration(prediction.high),
     );
-    let limit = match prediction.limit {
+    let limit = match prediction.limit.as_str() {
         "latency" => "latency: no part is busy all the time".to_owned(),
         resource => format!("{resource}, busy all the time"),
     };

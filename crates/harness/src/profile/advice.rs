@@ -37,6 +37,9 @@ pub struct Advice {
     pub line: u32,
     /// The share of the kernel's cost that it is, 0 to 1.
     pub share: f64,
+    /// Seconds of the predicted time that it would save, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saves_seconds: Option<f64>,
     /// Description of what the line does.
     pub finding: String,
     /// Description of what to do.
@@ -96,6 +99,7 @@ pub(super) fn advice(counts: &Counts, ptx_file: &str) -> Vec<Advice> {
                 file,
                 line,
                 share,
+                saves_seconds: None,
                 finding,
                 remedy,
             })

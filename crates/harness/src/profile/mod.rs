@@ -9,6 +9,7 @@ mod cost;
 mod formula;
 mod lines;
 mod page;
+mod relief;
 mod resources;
 pub(crate) mod source;
 pub(crate) mod text;
@@ -17,8 +18,10 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
+use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
 use crate::model::{GpuRoofs, Numbers};
+use crate::prediction::{self, Prediction, Predictor};
 
 pub use advice::{Advice, Kind};
 pub(crate) use formula::Amounts;
@@ -55,7 +58,13 @@ pub struct Profile {
     /// Why there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_resources: Option<String>,
-    /// Advice, the most expensive first.
+    /// The predicted time of the launch, or of one with more blocks.
+    #[serde(default)]
+    pub predicted: Option<Prediction>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_predicted: Option<String>,
+    /// Advice: what would save most time first, or where no time is predicted, what costs most.
     pub advice: Vec<Advice>,
     /// Lines of the source, the hottest first; of PTX that names no source, its own.
     pub lines: Vec<Line>,
@@ -82,6 +91,25 @@ pub struct Subject<'a> {
     pub resources: Result<Resources, String>,
     /// The workload's own figures of the launch, where there is one.
     pub formula: Option<Formula>,
+    /// How the kernel was launched.
+    pub config: LaunchConfig,
+    /// Predicts the time of the launch, or says why that is not known.
+    pub predictor: Result<&'a Predictor, &'a str>,
+    /// With so many times as many blocks.
+    pub times: u64,
+}
+
+impl Subject<'_> {
+    /// Predicts the time of a launch with these counts.
+    fn predict(&self, counts: &Counts) -> Result<Prediction, String> {
+        self.predictor?.predict(prediction::Subject {
+            counts: std::slice::from_ref(counts),
+            config: self.config,
+            times: self.times as f64,
+            is_cold: false,
+            held: None,
+        })
+    }
 }
 
 impl Profile {
@@ -89,6 +117,16 @@ impl Profile {
     pub fn new(counts: &Counts, subject: Subject<'_>) -> Profile {
         let mut context = source::Context::new(&subject.ptx_file, subject.ptx);
         let lines = lines::lines(counts, &subject.ptx_file, &mut context);
+        let predicted = subject.predict(counts);
+        let advice = advice::advice(counts, &subject.ptx_file);
+        let advice = match &predicted {
+            Ok(prediction) => relief::ordered(advice, counts, &subject, prediction.seconds),
+            Err(_) => advice,
+        };
+        let (predicted, not_predicted) = match predicted {
+            Ok(prediction) => (Some(prediction), None),
+            Err(reason) => (None, Some(reason)),
+        };
         let (resources, no_resources) = match subject.resources {
             Ok(resources) => (Some(resources), None),
             Err(reason) => (None, Some(reason)),
@@ -108,7 +146,9 @@ impl Profile {
             ),
             resources,
             no_resources,
-            advice: advice::advice(counts, &subject.ptx_file),
+            predicted,
+            not_predicted,
+            advice,
             lines,
             context,
             lacks_source: subject.ptx.is_some()

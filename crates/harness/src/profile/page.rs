@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::text::{number, percent, totals};
+use super::text::{number, percent, saves, totals};
 use super::{Line, Profile, Sums};
 use crate::html::{self, escaped};
 
@@ -49,13 +49,14 @@ fn advice(index: usize, profile: &Profile) -> String {
     }
     let items = profile.advice.iter().map(|it| {
         format!(
-            "<li><a href=\"#{}\">{}:{}</a> ({}) {}: {}.</li>\n",
+            "<li><a href=\"#{}\">{}:{}</a> ({}) {}: {}.{}</li>\n",
             anchor(index, &it.file, it.line),
             escaped(&it.file),
             it.line,
             percent(it.share),
             escaped(&it.finding),
-            escaped(&it.remedy)
+            escaped(&it.remedy),
+            saves(it)
         )
     });
     let items: String = items.collect();

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{BufferRow, ClassRow, Formula, Instruction, Line, Profile, SpaceRow, Totals, Verdict};
-use crate::table::listed;
+use super::{
+    Advice, BufferRow, ClassRow, Formula, Instruction, Line, Profile, SpaceRow, Totals, Verdict,
+};
+use crate::prediction;
+use crate::table::{listed, time_text};
 
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
@@ -48,7 +51,22 @@ pub(super) fn totals(profile: &Profile) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<16}{value}");
     }
-    format!("{text}\n{}\n", verdict(&profile.verdict))
+    format!(
+        "{text}\n{}\n{}\n",
+        verdict(&profile.verdict),
+        predicted(profile)
+    )
+}
+
+/// The predicted time and its causes, or why there is none.
+fn predicted(profile: &Profile) -> String {
+    match (&profile.predicted, &profile.not_predicted) {
+        (Some(it), _) => prediction::text(it, &format!("A launch of {} blocks", number(it.blocks))),
+        (None, reason) => {
+            let reason = reason.as_deref().unwrap_or("nothing says why");
+            format!("Its time is not predicted: {reason}")
+        }
+    }
 }
 
 fn space(of: &SpaceRow) -> String {
@@ -306,11 +324,29 @@ fn advice(profile: &Profile) -> String {
     if profile.advice.is_empty() {
         return "\nNothing costs more than it must.\n".to_owned();
     }
-    let mut text = "\nAdvice, most expensive first\n".to_owned();
+    let is_timed = profile.advice.iter().any(|it| it.saves_seconds.is_some());
+    let order = match is_timed {
+        true => "what would save most time first",
+        false => "most expensive first",
+    };
+    let mut text = format!("\nAdvice, {order}\n");
     for advice in &profile.advice {
-        text += &format!("  {:>6}  {advice}\n", percent(advice.share));
+        text += &format!(
+            "  {:>6}  {advice}{}\n",
+            percent(advice.share),
+            saves(advice)
+        );
     }
     text
+}
+
+/// ` Predicted to save 1.20 us.`
+pub(super) fn saves(advice: &Advice) -> String {
+    let seconds = advice.saves_seconds;
+    seconds.map_or_else(String::new, |it| match time_text(1e9 * it).as_str() {
+        "0 ns" => " Predicted to save no time.".to_owned(),
+        time => format!(" Predicted to save {time}."),
+    })
 }
 
 /// Digits in groups of three.

@@ -9,9 +9,10 @@ use itertools::Itertools;
 use super::canvas::{self, ChartError, ChartFormat};
 use super::counted;
 use super::plot::{Axis, Figure, Guide, Mark, Paint, Path, Plot, Scale, Series, Source, highest};
+use super::predicted::cases;
 use crate::driver::DeviceProperties;
 use crate::table::{Against, Panel, Quantity, Study, StudyRows, Unit, listed};
-use series::Curves;
+use series::{Curves, Of};
 
 /// Rows of a study, drawn against one of its axes. Of rows with predictions only these are drawn, hollow.
 pub struct AxisChart {
@@ -113,6 +114,10 @@ impl AxisChart {
             (true, _) => &self.predicted_subtitle(),
             (false, "") => "Computed by the limits of the architecture; nothing was measured.",
             (false, _) if self.is_emulated() => "Emulated: these are not a GPU's times.",
+            (false, _) if self.has_model() => &format!(
+                "Filled: measured. Hollow: predicted, with the interval of {}.",
+                cases()
+            ),
             (false, _) => "Filled: measured.",
         };
         let occupancy = match letters.is_empty() {
@@ -135,6 +140,12 @@ impl AxisChart {
     fn predicted_subtitle(&self) -> String {
         const HOLLOW: &str =
             "Hollow: at most this speed and at least this time, by the roofs; no GPU was measured.";
+        if self.has_model() {
+            return format!(
+                "Hollow: predicted, with the interval of {}; no GPU was measured.",
+                cases()
+            );
+        }
         let flat: Vec<&str> = self.all_plots().1.iter().map(|(name, _)| *name).collect();
         let flat: Vec<&str> = flat.into_iter().unique().collect();
         match &flat[..] {
@@ -194,7 +205,18 @@ impl AxisChart {
 
     fn plot(&self, panel: &Panel, unit: &str) -> Option<Plot> {
         let curves = self.curves();
-        let series = curves.series(panel, unit, self.is_predicted());
+        let has_model = curves.has_model(panel);
+        let series = match (self.is_predicted(), has_model) {
+            (true, true) => curves.series(panel, unit, Of::Model),
+            (true, false) => curves.series(panel, unit, Of::Roofs),
+            (false, has_model) => {
+                let beside = (has_model && !self.is_emulated()).then_some(Of::ModelBeside);
+                let drawn = [Some(Of::Measured), beside].into_iter().flatten();
+                drawn
+                    .flat_map(|of| curves.series(panel, unit, of))
+                    .collect()
+            }
+        };
         let marks = || series.iter().flat_map(|it: &Series| &it.marks);
         marks().next()?;
         let guides = match panel.quantity {
@@ -233,6 +255,11 @@ impl AxisChart {
             number: 0,
             dots: Vec::new(),
         })
+    }
+
+    fn has_model(&self) -> bool {
+        let mut panels = self.study.panels.iter();
+        panels.any(|panel| self.curves().has_model(panel))
     }
 
     fn curves(&self) -> Curves<'_> {

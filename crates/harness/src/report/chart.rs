@@ -1,5 +1,7 @@
 //! The roofline chart: rate against arithmetic intensity, both logarithmic, under the roofs.
 
+mod predicted;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
@@ -8,6 +10,7 @@ use itertools::Itertools;
 use super::canvas::{self, ChartError, ChartFormat};
 use super::intensities::{Intensity, Source as IntensityOf, intensities};
 use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series, Source};
+use super::predicted::cases;
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
@@ -15,6 +18,7 @@ use crate::links::LinkRoof;
 use crate::model::{GpuRoofs, Precision, Roofs, TensorType};
 use crate::sweep::{Record, by_series};
 use crate::table::listed;
+use predicted::{predicted, predicted_beside};
 
 /// A roofline chart.
 pub struct Chart<'a> {
@@ -78,7 +82,12 @@ impl Chart<'_> {
         };
         let series = [series, self.level_series()].concat();
         let marks = series.iter().flat_map(|series| &series.marks);
-        let marks: Vec<_> = marks.map(|mark| (mark.x, mark.y)).collect();
+        let ends = |mark: &Mark| match (mark.kind, mark.noise) {
+            (MarkKind::Predicted, Some((low, high))) => [low, high],
+            _ => [mark.y; 2],
+        };
+        let marks = marks.flat_map(|mark| ends(mark).map(|y| (mark.x, y)));
+        let marks: Vec<_> = marks.collect();
         let [x, y] = roofs::ranges(&marks, &guides);
         Plot {
             caption: String::new(),
@@ -139,7 +148,12 @@ impl Chart<'_> {
             joined: Joined::Marks,
             marks: members.iter().filter_map(|it| measured(it)).collect(),
         });
-        let series = series.chain(self.intensities());
+        let beside = Series {
+            name: format!("hollow: predicted, with the interval of {}", cases()),
+            joined: Joined::Not,
+            marks: self.records.iter().filter_map(predicted_beside).collect(),
+        };
+        let series = series.chain([beside]).chain(self.intensities());
         series.filter(|it| !it.marks.is_empty()).collect()
     }
 
@@ -235,6 +249,7 @@ impl Chart<'_> {
     /// Returns what is measured and what is predicted, and what all curves have in common.
     fn heading(&self) -> [String; 2] {
         let device = &self.device.name;
+        let has_model = self.records.iter().any(|it| it.model_ms.is_some());
         match self.predicted {
             Some(gpu) => [
                 format!(
@@ -242,7 +257,15 @@ impl Chart<'_> {
                     gpu.gpu.name
                 ),
                 format!(
-                    "Hollow: the most that the roofs allow of what was counted on an emulator, which is not a GPU. Roofs: {}.",
+                    "Hollow: {} counted on an emulator, which is not a GPU{}. Roofs: {}.",
+                    match has_model {
+                        true => "predicted from what was",
+                        false => "the most that the roofs allow of what was",
+                    },
+                    match has_model {
+                        true => format!("; whiskers: the interval of {}", cases()),
+                        false => String::new(),
+                    },
                     gpu.source()
                 ),
             ],
@@ -413,7 +436,7 @@ impl Level {
 /// A row at the intensity of a level: its operations over the bytes of the level.
 fn at_level(record: &Record, level: Level) -> Option<Mark> {
     let (gflops, ms) = match record.is_emulated {
-        true => (record.predicted_gflops?, record.predicted_ms?),
+        true => record.predicted_speed()?,
         false => (record.gflops?, record.mean_ms),
     };
     let (bytes, kind) = level.bytes(record).filter(|(bytes, _)| *bytes > 0.0)?;
@@ -439,29 +462,6 @@ fn is_counted_apart(record: &Record) -> bool {
     const CLOSE: f64 = 0.02;
     let both = record.counted_ai.zip(record.ai);
     both.is_some_and(|(counted, ai)| (counted / ai - 1.0).abs() > CLOSE)
-}
-
-/// `None` for a row of which nothing was predicted.
-fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
-    let (ai, gflops) = (record.ai.or(record.predicted_ai)?, record.predicted_gflops?);
-    let resources = record.resources.as_ref();
-    let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
-    let tip = format!(
-        "{}{ai:.3} {operation}/byte\npredicted for {}: at most {gflops:.1} G{operation}/s,\nlimited by {}{resources}",
-        along(record),
-        gpu.gpu.name,
-        record.predicted_limit?.name(),
-        operation = record.operation(),
-    );
-    Some(Mark {
-        x: ai,
-        y: gflops,
-        kind: MarkKind::Predicted,
-        noise: None,
-        tip,
-        note: None,
-        letters: None,
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::occupancy::study_findings;
-use super::occupancy_chart::plots;
+use super::occupancy_chart::{plots, predicted_gpu};
 use super::plot::{Figure, Home, dark_rules};
 use super::{AxisChart, Cell, Chart, Row, RunFacts};
 use crate::ceilings::Ceilings;
@@ -98,7 +98,8 @@ impl HtmlReport {
         records: &[OccupancyRecord],
         ceilings: &Ceilings,
     ) -> HtmlReport {
-        let mut report = HtmlReport::empty("Occupancy", run, None);
+        let timed = predicted_gpu(records);
+        let mut report = HtmlReport::empty("Occupancy", run, timed);
         report.findings = study_findings(records);
         let charts = plots(records).into_iter().map(|mut plot| {
             let caption = std::mem::take(&mut plot.caption);
@@ -108,7 +109,13 @@ impl HtmlReport {
                 plots: vec![plot],
             };
             Drawn::new(
-                format!("{caption}: speed against work in flight, measured"),
+                format!(
+                    "{caption}: speed against work in flight, {}",
+                    match timed {
+                        Some(_) => "predicted",
+                        None => "measured",
+                    }
+                ),
                 figure,
             )
         });

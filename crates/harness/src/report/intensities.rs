@@ -36,15 +36,13 @@ pub(super) struct Intensity {
 /// Those that are known: by formula, counted, measured. Which of them a row is shown at, `ai` says.
 pub(super) fn intensities(record: &Record) -> Vec<Intensity> {
     // Of a predicted row the host's time is no time of the GPU.
-    let ms = match record.is_emulated {
-        true => record.predicted_ms.unwrap_or(record.mean_ms),
-        false => record.mean_ms,
+    let own = (record.gflops, record.mean_ms);
+    let (useful, ms) = match (record.is_emulated, record.predicted_speed()) {
+        (true, Some((gflops, ms))) => (Some(gflops), ms),
+        (true, None) => (own.0, record.predicted_ms.unwrap_or(own.1)),
+        (false, _) => own,
     };
     let rate = |flop: f64| flop / ms / 1e6;
-    let useful = match record.is_emulated {
-        true => record.predicted_gflops.or(record.gflops),
-        false => record.gflops,
-    };
     let formula = (record.formula_ai, useful);
     let counted = (
         record.counted_ai,

@@ -12,6 +12,7 @@ mod links;
 mod occupancy;
 mod occupancy_chart;
 mod plot;
+mod predicted;
 mod roofs;
 mod rows;
 mod run;

@@ -1,9 +1,10 @@
 //! Occupancy, computed and measured, as text for people.
 
+use super::predicted::{Both, Predicted, agreement};
 use super::{Cell, Row, counted};
 use crate::driver::DeviceProperties;
 use crate::model::{OccupancyRow, Relief};
-use crate::sweep::occupancy::{OccupancyRecord, knees, reached};
+use crate::sweep::occupancy::{OccupancyRecord, best_blocks, knees, reached};
 use crate::table::{self, Look, Width, cell, known, number};
 
 impl Row for OccupancyRow {
@@ -88,7 +89,10 @@ pub fn study_text(record: &OccupancyRecord) -> String {
             false => format!(", but the driver says {blocks}"),
         }
     });
+    let predicted = Predicted::of_study(record);
+    let is_predicted = is_of_emulator(record) && predicted.is_some();
     let flagged = match record.flags[..] {
+        _ if is_predicted => String::new(),
         [] => String::new(),
         _ => format!("  flagged: {}", record.flags.join(", ")),
     };
@@ -101,6 +105,30 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     let ceiling = record.percent_ceiling.map_or_else(String::new, |percent| {
         format!(", {percent:.1} % of the ceiling")
     });
+    // The host's speed says nothing of a launch whose time on a GPU is predicted.
+    let speed = match predicted {
+        Some(it) if is_predicted => {
+            let gpu = record.predicted_gpu.as_deref().unwrap_or_default();
+            format!("predicted for {gpu}: {}{}", it.text(), of_model(record))
+        }
+        _ => format!(
+            "{:.1} {} ± {:.1} %{ceiling}",
+            record.rate, record.unit, record.rms_percent
+        ),
+    };
+    let beside = match (predicted, &record.not_modelled) {
+        (Some(it), _) if !is_of_emulator(record) => {
+            let error =
+                Both::of_study(record).map_or_else(String::new, |it| format!(" ({})", it.error()));
+            format!(
+                "\n    predicted time: {}{error}{}",
+                it.text(),
+                of_model(record)
+            )
+        }
+        (None, Some(reason)) => format!("\n    time not predicted: {reason}"),
+        _ => String::new(),
+    };
     let in_flight = record.in_flight.map_or_else(String::new, |it| {
         let needed = match is_of_emulator(record) {
             true => String::new(),
@@ -110,33 +138,62 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     });
     format!(
         "{}{}  block = {:4}  {:3.0} % occupancy: {} per multiprocessor{driver}, limited by \
-         {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
-         last{flagged}",
+         {}{limit}\n    {speed}{in_flight}  {:.2} waves, {:.0} % idle in the last{flagged}{beside}",
         record.kernel,
         axes.collect::<String>(),
         record.block,
         record.occupancy_percent,
         counted(record.resident_blocks.into(), "block"),
         table::listed(&record.limited_by).replace('_', " "),
-        record.rate,
-        record.unit,
-        record.rms_percent,
         record.waves,
         record.tail_percent,
     )
 }
 
-/// How little occupancy is enough for each kernel, and whether Little's law says so.
-pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
-    let knees = knees(records).into_iter().map(|it| it.to_string());
-    let of_gpus = reached(records).into_iter();
-    // The latency and the rate of an emulator's host are not those of the launch.
-    let of_gpus = of_gpus.filter(|_| !records.iter().any(is_of_emulator));
-    let reached = of_gpus.map(|it| it.to_string());
-    knees.chain(reached).collect()
+/// `, 163.8 GB/s, limited by latency`
+fn of_model(record: &OccupancyRecord) -> String {
+    let rate = record.model_rate;
+    let rate = rate.map_or_else(String::new, |it| format!(", {it:.1} {}", record.unit));
+    let limit = record.model_limit.as_deref();
+    format!("{rate}, limited by {}", limit.unwrap_or_default())
 }
 
-fn is_of_emulator(record: &OccupancyRecord) -> bool {
+/// How little occupancy is enough for each kernel, and whether Little's law says so.
+pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
+    let is_emulated = records.iter().any(is_of_emulator);
+    let best = best_blocks(records, is_emulated).into_iter();
+    let best = best.map(|it| it.to_string());
+    let predicted = predicted_rates(records).filter(|_| is_emulated);
+    // Nor does the host's speed say how little occupancy a GPU needs.
+    let knees: Vec<String> = match predicted {
+        Some(predicted) => {
+            let knees = knees(&predicted).into_iter();
+            knees.map(|it| format!("{it}, predicted")).collect()
+        }
+        None => knees(records).iter().map(ToString::to_string).collect(),
+    };
+    let of_gpus = reached(records).into_iter();
+    // The latency and the rate of an emulator's host are not those of the launch.
+    let of_gpus = of_gpus.filter(|_| !is_emulated);
+    let reached = of_gpus.map(|it| it.to_string());
+    let both: Vec<Both> = records.iter().filter_map(Both::of_study).collect();
+    let findings = knees.into_iter().chain(reached).chain(best);
+    findings.chain(agreement(&both)).collect()
+}
+
+/// The rows whose time is predicted, with the rates that it makes in the place of those that the device reached; `None` where there are none.
+fn predicted_rates(records: &[OccupancyRecord]) -> Option<Vec<OccupancyRecord>> {
+    let of = |row: &OccupancyRecord| {
+        Some(OccupancyRecord {
+            rate: row.model_rate?,
+            ..row.clone()
+        })
+    };
+    let rows: Vec<OccupancyRecord> = records.iter().filter_map(of).collect();
+    (!rows.is_empty()).then_some(rows)
+}
+
+pub(super) fn is_of_emulator(record: &OccupancyRecord) -> bool {
     record.device.contains(DeviceProperties::EMULATOR)
 }
 

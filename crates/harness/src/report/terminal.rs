@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::counted;
 use super::intensities::intensities;
+use super::predicted::{Both, Predicted, agreement, sweep_line};
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
@@ -49,7 +50,8 @@ fn predicted_point(record: &Record) -> String {
     let bound = bound + &other_intensities(record);
     let resources = record.resources.as_ref().map(|it| format!("    {it}"));
     let unchecked = (!record.checked).then(|| "    not compared with a reference".to_owned());
-    let lines = [Some(name(record)), Some(bound), resources, unchecked];
+    let time = sweep_line(record).map(|it| format!("    {it}"));
+    let lines = [Some(name(record)), Some(bound), time, resources, unchecked];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
@@ -97,8 +99,9 @@ fn measured_point(record: &Record) -> String {
         true => "",
         false => "  not compared with a reference",
     };
+    let time = sweep_line(record).map_or_else(String::new, |it| format!("\n    {it}"));
     format!(
-        "{}\n    {}{noise}{unchecked}\n    {verdict}{}",
+        "{}\n    {}{noise}{unchecked}\n    {verdict}{time}{}",
         name(record),
         joined(&rates),
         figures(record)
@@ -277,7 +280,11 @@ pub fn summary(records: &[Record], width: Width) -> String {
             "Nothing is predicted of these launches, and the emulator's times are this host's.\n"
                 .to_owned()
         }
-        None => measured_summary(records, width),
+        None => {
+            let both: Vec<Both> = records.iter().filter_map(Both::of_sweep).collect();
+            let agreement = agreement(&both).map_or_else(String::new, |it| format!("{it}\n"));
+            measured_summary(records, width) + &agreement
+        }
     }
 }
 
@@ -296,6 +303,7 @@ fn predicted_summary(gpu: &str, records: &[Record], width: Width) -> String {
         "GB/s, at most",
         "limited by",
         "from",
+        "time, predicted",
     ];
     if !has_bandwidths {
         header.remove(6);
@@ -337,6 +345,7 @@ fn predicted_summary(gpu: &str, records: &[Record], width: Width) -> String {
                     .along()
                     .map(|(name, value)| format!("{name} = {value}")),
             ),
+            optional(Predicted::of_sweep(highest).map(|it| it.time())),
         ];
         if !has_bandwidths {
             row.remove(6);
@@ -346,7 +355,7 @@ fn predicted_summary(gpu: &str, records: &[Record], width: Width) -> String {
     let last = if has_bandwidths { 6 } else { 5 };
     let look = Look {
         width,
-        is_right: |column| (1..=last).contains(&column),
+        is_right: |column| (1..=last).contains(&column) || column == last + 3,
         spare: &["grid", "from", "registers", "block", "occupancy"],
     };
     let table = table::text(header, rows, look);
@@ -545,6 +554,37 @@ mod tests {
     use crate::embedded::{Polynomial, Stream};
     use crate::sweep::{Plan, Prediction, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
+
+    #[test]
+    fn a_gpus_row_has_its_prediction_beside_it_and_the_run_says_how_far_off_all_are() {
+        let rows = emulated(&[&Stream::COPY, &Polynomial::HORNER], false);
+        let measured = |(row, model_ms): (Record, f64)| Record {
+            is_emulated: false,
+            median_ms: 2.0,
+            model_ms: Some(model_ms),
+            model_low_ms: Some(1.0),
+            model_high_ms: Some(4.0),
+            model_bandwidth: Some(100.0),
+            model_limit: Some("memory".to_owned()),
+            ..row
+        };
+        let mut rows: Vec<Record> = rows.into_iter().zip([2.2, 1.4]).map(measured).collect();
+        let copy = point(&rows[0]);
+        let line = "predicted time: 2.20 ms, in 90 % of the cases from 1.00 ms to 4.00 ms (10.0 % longer than measured)";
+        assert!(
+            copy.contains(line) && copy.contains("limited by memory"),
+            "{copy}"
+        );
+        let said = summary(&rows, Width::Any);
+        let last = said.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("Times predicted within 20.0 % of the measured ones on average, worst 30.0 % (horner"),
+            "{last}"
+        );
+        rows[0].model_ms = None;
+        rows[0].not_modelled = Some("no reason".to_owned());
+        assert!(point(&rows[0]).contains("time not predicted: no reason"));
+    }
 
     /// A row of each on the emulator, under the roofs of an H200 or under none.
     fn emulated(workloads: &[&'static dyn Workload], is_predicted: bool) -> Vec<Record> {

@@ -1,5 +1,8 @@
 //! Points launched once and counted.
 
+use std::path::PathBuf;
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use super::roofline::cases;
@@ -24,6 +27,8 @@ pub struct Counted {
 pub struct CountedPoint {
     /// Workload and values.
     pub name: String,
+    /// The file that its kernel is from; `None` of the bench's own kernels.
+    pub file: Option<PathBuf>,
     /// Blocks and threads of its launch.
     pub config: LaunchConfig,
     /// Bytes and operations, as the workload says.
@@ -52,6 +57,7 @@ pub fn count(
         begin(&name, count);
         points.push(CountedPoint {
             name,
+            file: case.file.clone(),
             config: case.config,
             counts: launched(&point, &mut case)?,
             work: case.work,
@@ -119,6 +125,8 @@ pub(super) struct Sum {
     pub(super) exact: Option<Sums>,
     /// Where the launch itself was counted.
     pub(super) caches: Option<CacheBytes>,
+    /// Those of each kernel, where the launch itself was counted: what its time is predicted from.
+    pub(super) counts: Rc<[Counts]>,
 }
 
 /// The bytes that a launch moves between multiprocessors and their caches.
@@ -158,6 +166,7 @@ impl Sum {
             buffers,
             exact: None,
             caches: None,
+            counts: Rc::default(),
             warps: (blocks * config.block_threads().div_ceil(32)) as f64,
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::count::{CacheBytes, Origin, Sum, launched};
 use super::scaling_law::{self, Law, Part};
-use super::{Plan, SweepError};
+use super::{Selection, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
 use crate::model::Numbers;
@@ -31,9 +31,9 @@ struct Known {
 }
 
 /// A launch that has been counted.
-struct Launched {
-    counts: Vec<Counts>,
-    config: LaunchConfig,
+pub(super) struct Launched {
+    pub(super) counts: Vec<Counts>,
+    pub(super) config: LaunchConfig,
     numbers: Numbers,
     /// Whether its kernel is one of the bench's, and not a file's.
     is_own: bool,
@@ -42,16 +42,21 @@ struct Launched {
 /// How long sizes are doubled to find a law.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Threads that are counted whole where no axis has a size for the emulator.
-const FEW_THREADS: u64 = 1 << 17;
+pub(super) const FEW_THREADS: u64 = 1 << 17;
 
 impl<'d> Counting<'d> {
-    pub(super) fn new(bench: &'d Bench, plan: &Plan<'d>) -> Counting<'d> {
+    pub(super) fn new(bench: &'d Bench, selected: &[Selection<'d>]) -> Counting<'d> {
         Counting {
             bench,
-            workloads: plan.selected.iter().map(|it| it.workload).collect(),
+            workloads: selected.iter().map(|it| it.workload).collect(),
             known: HashMap::new(),
             laws: Vec::new(),
         }
+    }
+
+    /// Whether the sweep is the emulator's.
+    pub(super) fn is_emulated(&self) -> bool {
+        self.bench.device().properties().is_emulated()
     }
 
     /// The counts of point number `index`, or why there are none.
@@ -66,7 +71,7 @@ impl<'d> Counting<'d> {
         config: LaunchConfig,
     ) -> Result<&Result<Sum, String>, SweepError> {
         if !self.known.contains_key(&index) {
-            let counted = match self.bench.device().properties().is_emulated() {
+            let counted = match self.is_emulated() {
                 true => match self.whole(point) {
                     Err(SweepError::Driver(error @ DriverError::WithoutPtx { .. })) => {
                         Err(error.to_string())
@@ -95,7 +100,7 @@ impl<'d> Counting<'d> {
         })
     }
 
-    fn launch(&self, point: &Point<'d>) -> Result<Launched, SweepError> {
+    pub(super) fn launch(&self, point: &Point<'d>) -> Result<Launched, SweepError> {
         let point = self.emulated(point)?;
         let named = |it: &&&dyn Workload| it.name() == point.workload;
         let workload = self.workloads.iter().find(named);
@@ -126,11 +131,13 @@ impl<'d> Counting<'d> {
             [one] if is_own => Some((one.kernel.clone(), config)),
             _ => None,
         };
+        let sum = Sum::of(&parts, config, Origin::Counted, buffers(&counts));
         Ok(Sum {
             kernel,
             exact: Some(Sums::of_launches(&counts)),
             caches: Some(CacheBytes::of(&counts)),
-            ..Sum::of(&parts, config, Origin::Counted, buffers(&counts))
+            counts: counts.into(),
+            ..sum
         })
     }
 
@@ -185,7 +192,7 @@ impl<'d> Counting<'d> {
     }
 
     /// Where the point is larger than the emulator's: place among its values, size, and the emulator's least.
-    fn sizes(&self, point: &Point<'d>) -> Vec<(usize, u64, u64)> {
+    pub(super) fn sizes(&self, point: &Point<'d>) -> Vec<(usize, u64, u64)> {
         let named = |it: &&&dyn Workload| it.name() == point.workload;
         let workload = self.workloads.iter().find(named);
         let axes = workload.map_or(Vec::new(), |it| it.axes());
@@ -303,9 +310,11 @@ mod tests {
     use super::*;
     use crate::driver::Emulation;
     use crate::launch::Out;
+    use crate::model::GpuRoofs;
     use crate::model::Work;
+    use crate::prediction::Predictor;
     use crate::profile::Formula;
-    use crate::sweep::Selection;
+    use crate::sweep::{Plan, Record, Settings, Sweep};
     use crate::workload::{Axis, Case};
 
     /// As many multiply-adds of each of `n` numbers as there are turns.
@@ -379,6 +388,26 @@ ret;
         turns: fn(usize) -> usize,
         sizes: &[u64],
     ) -> Vec<Result<Sum, String>> {
+        with(turns, |mut counting, point| {
+            let sizes = sizes.iter().map(|&n| {
+                let values = vec![("n", Value::Whole(n))];
+                let point = Point {
+                    values,
+                    ..point.clone()
+                };
+                let config = LaunchConfig::linear(n, point.block());
+                let counted = counting.for_gpu(&point, config);
+                counted.map_err(|error| error.to_string())
+            });
+            sizes.collect()
+        })
+    }
+
+    /// Calls `then` with the counts of the workload, and a point of it.
+    fn with<R>(
+        turns: fn(usize) -> usize,
+        then: impl for<'d> FnOnce(Counting<'d>, Point<'d>) -> R,
+    ) -> R {
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
         let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
         fs::write(file.path(), PTX).expect("room for it");
@@ -391,15 +420,9 @@ ret;
             selected: vec![Selection::defaults(&workload, false)],
             ..Plan::default()
         };
-        let mut counting = Counting::new(&bench, &plan);
-        let sizes = sizes.iter().map(|&n| {
-            let values = vec![("n", Value::Whole(n))];
-            let point = Point::new(bench.device(), &bench.loaded, &workload, values);
-            let config = LaunchConfig::linear(n, point.block());
-            let counted = counting.for_gpu(&point, config);
-            counted.map_err(|error| error.to_string())
-        });
-        sizes.collect()
+        let counting = Counting::new(&bench, &plan.selected);
+        let point = Point::new(bench.device(), &bench.loaded, &workload, Vec::new());
+        then(counting, point)
     }
 
     #[test]
@@ -493,6 +516,57 @@ ret;
         );
         let of = |threads| known.scaled(&point, LaunchConfig::linear(threads, 64));
         assert!(of(1 << 20).is_some() && of(1 << 19).is_none());
+    }
+
+    #[test]
+    fn a_smaller_launch_stands_for_one_whose_warps_do_the_same() {
+        let blocks_over_counted = |turns: fn(usize) -> usize, n: u64| {
+            with(turns, |counting, point| {
+                let config = LaunchConfig::linear(n, point.block());
+                let values = vec![("n", Value::Whole(n))];
+                let point = Point { values, ..point };
+                counting.alike(&point, config).map(|it| it.times)
+            })
+        };
+        // 1024 numbers are counted in 4 blocks, and what is not larger as it is.
+        assert_eq!(blocks_over_counted(|_| 3, 1 << 20), Ok(1024.0));
+        assert_eq!(blocks_over_counted(|_| 3, 1000), Ok(1.0));
+        let refused = blocks_over_counted(|n| n, 1 << 20).expect_err("longer loops");
+        assert!(
+            refused.contains("a warp's work depends on the size"),
+            "{refused}"
+        );
+    }
+
+    /// The program's own PTX has no such kernel: its code is the file's.
+    #[test]
+    fn a_row_of_a_files_kernel_is_predicted_by_its_own_code() {
+        let own = ".version 7.0\n.target sm_70\n.address_size 64\n";
+        let bench = Bench::emulator(Emulation::default(), &[(70, own, None)]).expect("empty");
+        let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
+        fs::write(file.path(), PTX).expect("room for it");
+        let workload = Turns {
+            name: "turns",
+            turns: |_| 3,
+            file,
+        };
+        let plan = Plan {
+            selected: vec![Selection::defaults(&workload, true)],
+            ..Plan::default()
+        };
+        let row = |times| {
+            let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+            let h200 = GpuRoofs::named("h200").expect("known").gpu;
+            sweep.predict_times(Predictor::embedded(h200, 70, &[(70, own, None)]), times);
+            sweep.measure(0, None).expect("it runs")
+        };
+        let (small, large) = (row(1), row(1 << 16));
+        assert_eq!((&small.not_modelled, small.model_blocks), (&None, Some(1)));
+        assert_eq!(large.model_blocks, Some(1 << 16));
+        // A launch of one block is hardly more than a launch.
+        let ms = |row: &Record| row.model_ms.expect("a time");
+        assert!((5.0..1e4).contains(&(ms(&large) / ms(&small))), "{large:?}");
+        assert!(large.model_bandwidth > small.model_bandwidth);
     }
 
     #[test]

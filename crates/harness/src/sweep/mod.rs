@@ -9,6 +9,7 @@ mod record;
 mod roofline;
 mod rounds;
 mod scaling_law;
+mod timed;
 
 pub use count::{Counted, CountedPoint, Origin, count};
 pub(crate) use plan::product;

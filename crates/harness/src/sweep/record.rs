@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::count::{Origin, Sum};
 use super::predict::Prediction;
+use super::timed::Modelled;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Measured, Samples, Summary, outliers};
@@ -14,6 +15,7 @@ use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Numbers, Precision, Roof, Roofs, Situation,
     TensorType, Work,
 };
+use crate::prediction;
 use crate::profile::{Resources, Sums};
 use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, roofline_columns};
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
@@ -108,6 +110,8 @@ pub(super) struct Context<'a> {
     pub(super) measured: Option<Measured>,
     /// Prediction for a GPU that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
+    /// Its predicted time, or why there is none; nothing where it was not asked for.
+    pub(super) modelled: Option<Result<Modelled, String>>,
     /// Of the kernel on the GPU that ran it.
     pub(super) occupancy: Option<Theoretical>,
 }
@@ -349,6 +353,20 @@ impl<'a> Measurement<'a> {
         names.map(|name| (*name, self.launched.value(name).cloned()))
     }
 
+    fn modelled(&self) -> Option<&Modelled> {
+        self.context.modelled.as_ref()?.as_ref().ok()
+    }
+
+    /// So much per launch of the row, in 10^9 per second by the model.
+    fn modelled_rate(&self, amount: Option<f64>) -> Option<f64> {
+        Some(self.modelled()?.rate(amount?))
+    }
+
+    /// The prediction of the model, not of the roofs.
+    fn of_model(&self) -> Option<&prediction::Prediction> {
+        self.modelled().map(|it| &it.prediction)
+    }
+
     fn counted(&self) -> Option<&Sum> {
         self.context.figures.sum()
     }
@@ -423,8 +441,9 @@ impl<'a> Measurement<'a> {
     }
 
     fn predicted_gpu(&self) -> Option<String> {
-        let prediction = self.predicted_time.as_ref().and(self.context.prediction)?;
-        Some(prediction.roofs.gpu.name.clone())
+        let prediction = self.context.prediction?;
+        let is_known = self.predicted_time.is_some() || self.of_model().is_some();
+        is_known.then(|| prediction.roofs.gpu.name.clone())
     }
 
     fn advice(&self) -> &'static str {
@@ -516,6 +535,17 @@ impl Record {
             .all_axes()
             .find(|(name, _)| Some(*name) == self.along)?;
         Some((*name, value.as_ref()?))
+    }
+
+    /// Where charts and tables put a predicted row: the rate in 10^9 FLOP/s by the model, or else the most that the
+    /// roofs allow, and the milliseconds that the row's operations take then.
+    pub(crate) fn predicted_speed(&self) -> Option<(f64, f64)> {
+        let by_roofs = self.predicted_gflops.zip(self.predicted_ms);
+        let of_row = |blocks: u64| self.grid as f64 / blocks as f64;
+        let ms = self.model_ms.zip(self.model_blocks);
+        let ms = ms.map(|(ms, blocks)| ms * of_row(blocks));
+        let by_model = self.model_gflops.zip(ms);
+        by_model.filter(|(gflops, _)| *gflops > 0.0).or(by_roofs)
     }
 
     fn all_axes(&self) -> impl Iterator<Item = &(&'static str, Option<Value>)> {
@@ -772,6 +802,7 @@ mod tests {
             figures: Figures::default(),
             measured,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         Record::new(launched, samples.clone(), Some(&samples), &context).expect("samples")
@@ -1023,6 +1054,7 @@ mod tests {
                 figures: Figures::default(),
                 measured: None,
                 prediction: None,
+                modelled: None,
                 occupancy: None,
             };
             let samples = Samples {
@@ -1086,6 +1118,7 @@ mod tests {
                 },
                 measured: None,
                 prediction: Some(&prediction),
+                modelled: None,
                 occupancy: None,
             };
             let samples = Samples {
@@ -1153,6 +1186,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         let samples = Samples {
@@ -1197,6 +1231,7 @@ mod tests {
             figures: Figures::default(),
             measured: None,
             prediction: None,
+            modelled: None,
             occupancy: None,
         };
         let samples = Samples {

@@ -10,12 +10,14 @@ use super::counting::Counting;
 use super::predict::Prediction;
 use super::record::{Context, Figures, Launched, Theoretical};
 use super::rounds::{Rounds, Step};
+use super::timed::{Launch, Modelled, Times};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::finding::Kind;
 use crate::driver::{Device, DriverError};
 use crate::measure::{HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, TensorType, Work};
+use crate::prediction::{Held, Predictor};
 use crate::profile::Formula;
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
@@ -136,6 +138,7 @@ pub struct Sweep<'d> {
     axes: Vec<&'static str>,
     roofs: BTreeMap<Precision, Roofs>,
     prediction: Option<Prediction>,
+    times: Option<Times>,
 }
 
 /// A point and its launch.
@@ -182,7 +185,7 @@ impl<'d> Sweep<'d> {
         }
         let device = bench.device();
         let (points, left_out) = cases(bench, plan)?;
-        let mut counting = Counting::new(bench, plan);
+        let mut counting = Counting::new(bench, &plan.selected);
         let mut planned = Vec::new();
         for (index, (point, case)) in points.into_iter().enumerate() {
             let formula = case.work.clone();
@@ -229,12 +232,19 @@ impl<'d> Sweep<'d> {
             axes: plan.axes(),
             roofs,
             prediction: None,
+            times: None,
         })
     }
 
     /// Says from now on also what this GPU would allow each launch.
     pub fn predict(&mut self, prediction: Prediction) {
         self.prediction = Some(prediction);
+    }
+
+    /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
+    pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
+        let launches = self.points.iter().map(|it| (&it.point, it.case.config));
+        self.times = Some(Times::new(predictor, times, &self.counting, launches));
     }
 
     /// The points, in order.
@@ -293,6 +303,7 @@ impl<'d> Sweep<'d> {
         };
         self.points[index].case.release();
         let figures = self.counted(index)?;
+        let modelled = self.modelled(index, &figures)?;
         let Planned { point, case, .. } = &self.points[index];
         let context = Context {
             properties: self.device.properties(),
@@ -303,6 +314,7 @@ impl<'d> Sweep<'d> {
             figures,
             measured,
             prediction: self.prediction.as_ref(),
+            modelled,
             occupancy: theoretical(case)?,
         };
         let launched = Launched::new(point, case);
@@ -338,6 +350,25 @@ impl<'d> Sweep<'d> {
             counted: Some(counted.clone()),
             ..Figures::of_formula(&of.formula)
         })
+    }
+
+    /// Predicts the time of a point from what was counted of it anyway; a GPU's is counted for that.
+    fn modelled(
+        &mut self,
+        index: usize,
+        figures: &Figures,
+    ) -> Result<Option<Result<Modelled, String>>, SweepError> {
+        let Some(times) = &mut self.times else {
+            return Ok(None);
+        };
+        let Planned { point, case, .. } = &self.points[index];
+        let launch = Launch {
+            point,
+            case,
+            held: held(case)?,
+            counted: figures.counted.as_ref(),
+        };
+        Ok(Some(times.of(&self.counting, launch)))
     }
 
     /// Takes the samples of a round. The arrays of the last are left for the comparison.
@@ -378,6 +409,18 @@ fn add(all: &mut Option<Samples>, round: Samples) {
         Some(all) => all.append(round),
         None => *all = Some(round),
     }
+}
+
+/// The registers and blocks of a case's kernel that a GPU's multiprocessor holds, by its driver; none on the emulator.
+fn held(case: &Case<'_>) -> Result<Option<Held>, DriverError> {
+    let Some(compiled) = case.device.compiled(case.kernel)? else {
+        return Ok(None);
+    };
+    let threads = case.config.block_threads() as u32;
+    Ok(Some(Held {
+        registers: compiled.registers,
+        blocks: compiled.resident_blocks(threads, case.config.dynamic_shared)?,
+    }))
 }
 
 /// The occupancy of a case's kernel by the limits of the GPU that it is compiled for; none on the emulator, or where they

@@ -64,7 +64,7 @@ macro_rules! occupancy_columns {
             /// On the emulator: the GPU that it stands for. This and the next three are computed; nothing was measured on that
             /// GPU.
             predicted_gpu: Option<String>, "", [Outcome, 0, Any] =
-                |it| it.predicted.as_ref().map(|it| it.gpu.clone());
+                |it| it.predicted_gpu();
             /// The lowest of its roofs over the launch.
             predicted_limit: Option<Limit>, "", [Outcome, 0, Any] = |it| it.predicted.as_ref().map(|it| it.limit);
             /// The most that its roofs allow, in `unit`.
@@ -73,6 +73,21 @@ macro_rules! occupancy_columns {
             /// The least time of the launch that they allow.
             predicted_ms: Option<f64>, "ms", [Outcome, 9, Positive] =
                 |it| it.predicted.as_ref().map(|it| 1e3 * it.seconds);
+            /// The time that [the model](prediction.md) predicts for the launch, on the emulator on the one that it stands for, on a GPU on itself. This and the next six are empty where `not_modelled` says why.
+            model_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.seconds);
+            /// The shortest time of the interval that holds the measured one in 90 % of the cases.
+            model_low_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.low);
+            /// The longest time of this interval.
+            model_high_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.high);
+            /// The rate of this time, in `unit`.
+            model_rate: Option<f64>, "", [Outcome, 2, Positive] = |it| it.modelled_rate();
+            /// Blocks of the launch that is predicted: `grid`, or `--times` as many.
+            model_blocks: Option<u64>, "blocks", [Outcome, 0, Any] = |it| it.modelled().map(|it| it.blocks);
+            /// The part of the GPU that is busy all the time then, such as `memory` or `issue`; `latency` where warps wait and none is.
+            model_limit: Option<String>, "", [Outcome, 0, Any] = |it| it.of_model().map(|it| it.limit.clone());
+            /// Why the columns before it are empty: [what is not modelled](prediction.md#where-studies-show-it).
+            not_modelled: Option<String>, "", [Outcome, 0, Any] =
+                |it| it.launched.modelled.as_ref().and_then(|it| it.as_ref().err().cloned());
             /// Little's law, for a multiprocessor, where the workload says what a thread has in flight.
             in_flight: Option<InFlight>, "", [Json, 0, Any] = |it| it.in_flight;
         }

@@ -169,6 +169,25 @@ macro_rules! roofline_columns {
             /// The least time of the launch that its roofs allow.
             predicted_ms: Option<f64>, "ms", [Outcome, 9, Positive] =
                 |it| it.predicted_time.as_ref().map(|it| 1e3 * it.seconds);
+            /// The time that [the model](prediction.md) predicts for the launch, on the emulator on the GPU of `--roofs`, on a GPU on itself. This and the next seven are empty where `not_modelled` says why.
+            model_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.seconds);
+            /// The shortest time of the interval that holds the measured one in 90 % of the cases.
+            model_low_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.low);
+            /// The longest time of this interval.
+            model_high_ms: Option<f64>, "ms", [Outcome, 9, Positive] = |it| it.of_model().map(|it| 1e3 * it.high);
+            /// Operations of this launch over `model_ms`.
+            model_gflops: Option<f64>, "1e9 FLOP/s", [Outcome, 2, NotNegative] =
+                |it| it.modelled_rate(it.launched.work.flops());
+            /// Bytes of this launch over `model_ms`.
+            model_bandwidth: Option<f64>, "1e9 bytes/s", [Outcome, 2, NotNegative] =
+                |it| it.modelled_rate(it.launched.work.bytes());
+            /// Blocks of the launch that is predicted: `grid`, or `--times` as many.
+            model_blocks: Option<u64>, "blocks", [Outcome, 0, Any] = |it| it.modelled().map(|it| it.blocks);
+            /// The part of the GPU that is busy all the time then, such as `memory` or `issue`; `latency` where warps wait and none is.
+            model_limit: Option<String>, "", [Outcome, 0, Any] = |it| it.of_model().map(|it| it.limit.clone());
+            /// Why the columns before it are empty: [what is not modelled](prediction.md#where-studies-show-it).
+            not_modelled: Option<String>, "", [Outcome, 0, Any] =
+                |it| it.context.modelled.as_ref().and_then(|it| it.as_ref().err().cloned());
             /// The intensity by the workload's formula; empty where it leaves out bytes or operations.
             formula_ai: Option<f64>, "FLOP/byte", [Outcome, 6, Positive] = |it| it.formula_ai();
             /// Bytes of the distinct sectors that each block reads and writes: what the L2 cache gives and takes at least; of

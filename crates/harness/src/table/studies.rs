@@ -41,8 +41,10 @@ pub(crate) struct Panel {
     pub(crate) name: &'static str,
     /// The column of what the row's device did.
     pub(crate) measured: &'static str,
-    /// The column of what is predicted for a GPU instead.
+    /// The column of what the roofs of a GPU allow instead.
     pub(crate) predicted: &'static str,
+    /// The column of what the model says that a GPU does.
+    pub(crate) modelled: &'static str,
     pub(crate) unit: Unit,
 }
 
@@ -74,7 +76,7 @@ const fn axis(name: &'static str, column: &'static str, title: &'static str) -> 
 const fn panel(
     quantity: Quantity,
     name: &'static str,
-    [measured, predicted]: [&'static str; 2],
+    [measured, predicted, modelled]: [&'static str; 3],
     unit: Unit,
 ) -> Panel {
     Panel {
@@ -82,6 +84,7 @@ const fn panel(
         name,
         measured,
         predicted,
+        modelled,
         unit,
     }
 }
@@ -93,7 +96,7 @@ const MODE: StudyAxis = axis("mode", "mode", "mode");
 const OCCUPANCY: Panel = panel(
     Quantity::Occupancy,
     "occupancy",
-    ["occupancy_percent", ""],
+    ["occupancy_percent", "", ""],
     Unit::Fixed("%"),
 );
 /// Rows are of the first study whose signature they have.
@@ -119,14 +122,14 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Speed,
                 "speed",
-                ["rate", "predicted_rate"],
+                ["rate", "predicted_rate", "model_rate"],
                 Unit::Column("unit"),
             ),
             OCCUPANCY,
             panel(
                 Quantity::Time,
                 "time",
-                ["median_ms", "predicted_ms"],
+                ["median_ms", "predicted_ms", "model_ms"],
                 Unit::Fixed("ms"),
             ),
         ],
@@ -159,20 +162,20 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Speed,
                 "speed",
-                ["gflops", "predicted_gflops"],
+                ["gflops", "predicted_gflops", "model_gflops"],
                 Unit::Fixed("GFLOP/s"),
             ),
             panel(
                 Quantity::Speed,
                 "speed",
-                ["bandwidth", "predicted_bandwidth"],
+                ["bandwidth", "predicted_bandwidth", "model_bandwidth"],
                 Unit::Fixed("GB/s"),
             ),
             OCCUPANCY,
             panel(
                 Quantity::Time,
                 "time",
-                ["median_ms", "predicted_ms"],
+                ["median_ms", "predicted_ms", "model_ms"],
                 Unit::Fixed("ms"),
             ),
         ],
@@ -185,19 +188,19 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Speed,
                 "speed",
-                ["gigabytes_per_second", ""],
+                ["gigabytes_per_second", "", ""],
                 Unit::Fixed("GB/s"),
             ),
             panel(
                 Quantity::Time,
                 "time of the host per iteration",
-                ["host_us", ""],
+                ["host_us", "", ""],
                 Unit::Fixed("us"),
             ),
             panel(
                 Quantity::Time,
                 "time of the device per iteration",
-                ["device_us", ""],
+                ["device_us", "", ""],
                 Unit::Fixed("us"),
             ),
         ],
@@ -214,13 +217,13 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Time,
                 "time of all batches",
-                ["total_ms", ""],
+                ["total_ms", "", ""],
                 Unit::Fixed("ms"),
             ),
             panel(
                 Quantity::Time,
                 "time of the longest part",
-                ["floor_ms", ""],
+                ["floor_ms", "", ""],
                 Unit::Fixed("ms"),
             ),
         ],
@@ -236,13 +239,13 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Time,
                 "time of the host per launch",
-                ["host_us", ""],
+                ["host_us", "", ""],
                 Unit::Fixed("us"),
             ),
             panel(
                 Quantity::Time,
                 "time of the device per launch",
-                ["device_us", ""],
+                ["device_us", "", ""],
                 Unit::Fixed("us"),
             ),
         ],
@@ -259,10 +262,15 @@ const STUDIES: &[Study] = &[
             panel(
                 Quantity::Speed,
                 "speed per device",
-                ["bus_gbs", ""],
+                ["bus_gbs", "", ""],
                 Unit::Fixed("GB/s"),
             ),
-            panel(Quantity::Time, "time", ["time_us", ""], Unit::Fixed("us")),
+            panel(
+                Quantity::Time,
+                "time",
+                ["time_us", "", ""],
+                Unit::Fixed("us"),
+            ),
         ],
     },
 ];

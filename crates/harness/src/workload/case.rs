@@ -1,5 +1,7 @@
 //! A launch at a point: a kernel, its arrays, its arguments, and what it should write.
 
+use std::path::{Path, PathBuf};
+
 use cuda_std::launch::{Entry, SafeKernel, Signature};
 
 use super::{Point, PointError};
@@ -17,6 +19,8 @@ pub struct Launch<'d, S: Signature> {
     blocks: Blocks,
     /// Of so many blocks each, x, y, z.
     clusters: Option<[u32; 3]>,
+    /// The file that the kernel is from; `None` of the bench's own kernels.
+    file: Option<PathBuf>,
 }
 
 /// Whether the blocks of a launch may wait for each other.
@@ -41,6 +45,15 @@ impl<'d, S: Signature> Launch<'d, S> {
             config: config.with_dynamic_shared(shared),
             blocks: Blocks::Independent,
             clusters: None,
+            file: None,
+        }
+    }
+
+    /// The kernel is this file's.
+    pub(super) fn of_file(self, file: &Path) -> Self {
+        Launch {
+            file: Some(file.to_owned()),
+            ..self
         }
     }
 
@@ -318,6 +331,8 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             device,
             entry,
             config,
+            clusters,
+            file,
             ..
         } = self.launch;
         let (allocate, check, counters) = (self.allocate, self.check, self.counters);
@@ -345,6 +360,8 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             loads: None,
             chains: None,
             device,
+            has_clusters: clusters.is_some_and(|it| it != [1; 3]),
+            file,
         }
     }
 }
@@ -362,6 +379,9 @@ pub struct Case<'d> {
     pub(crate) chains: Option<u32>,
     /// The device that has the kernel.
     pub(crate) device: &'d Device,
+    pub(crate) has_clusters: bool,
+    /// The file that the kernel is from; `None` of the bench's own kernels.
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl<'d> Case<'d> {

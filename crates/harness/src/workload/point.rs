@@ -245,8 +245,9 @@ impl<'d> Point<'d> {
         kernel: &str,
         config: LaunchConfig,
     ) -> Result<Launch<'d, Foreign<P>>, PointError> {
-        let loaded = self.loaded.load(self.device, file.as_ref())?;
-        Ok(Launch::new(self, loaded, Entry::foreign(kernel), config))
+        let file = file.as_ref();
+        let loaded = self.loaded.load(self.device, file)?;
+        Ok(Launch::new(self, loaded, Entry::foreign(kernel), config).of_file(file))
     }
 
     /// A launch of the kernel. Where the device does not allow it, the sweep says so before it begins.

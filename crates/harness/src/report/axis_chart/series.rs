@@ -7,6 +7,19 @@ use itertools::Itertools;
 use crate::report::plot::{Axis, Joined, Mark, MarkKind, Scale, Series};
 use crate::table::{Against, Panel, Quantity, StudyRows, Unit, listed};
 
+/// The values of a panel that are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Those of the row's device.
+    Measured,
+    /// The most that the roofs of a GPU allow in its place.
+    Roofs,
+    /// Those that the model predicts for a GPU in its place.
+    Model,
+    /// The same beside what was measured.
+    ModelBeside,
+}
+
 /// The rows of a chart and what tells its curves apart.
 pub(super) struct Curves<'a> {
     rows: &'a StudyRows,
@@ -140,8 +153,14 @@ impl<'a> Curves<'a> {
         Some(place as f64 + 1.0)
     }
 
+    /// Whether some row has a value by the model.
+    pub(super) fn has_model(&self, panel: &Panel) -> bool {
+        let mut rows = self.rows.rows.iter();
+        rows.any(|row| self.rows.number(row, panel.modelled).is_some())
+    }
+
     /// The curves of a panel, each with marks in the order of the axis.
-    pub(super) fn series(&self, panel: &Panel, unit: &str, is_predicted: bool) -> Vec<Series> {
+    pub(super) fn series(&self, panel: &Panel, unit: &str, of: Of) -> Vec<Series> {
         let is_of_unit = |row: &&Vec<String>| match panel.unit {
             Unit::Fixed(_) => true,
             Unit::Column(column) => self.rows.cell(row, column) == unit,
@@ -151,7 +170,7 @@ impl<'a> Curves<'a> {
         let mut noted = HashSet::new();
         let series = names.map(|name| {
             let own = rows.iter().filter(|row| self.name(row) == name);
-            let marks = own.filter_map(|row| Some((*row, self.mark(row, panel, is_predicted)?)));
+            let marks = own.filter_map(|row| Some((*row, self.mark(row, panel, of)?)));
             let mut marks: Vec<(&Vec<String>, Mark)> = marks.collect();
             marks.sort_by(|a, b| a.1.x.total_cmp(&b.1.x));
             if panel.quantity == Quantity::Occupancy {
@@ -163,9 +182,15 @@ impl<'a> Curves<'a> {
                     false => Joined::Not,
                 },
                 marks: marks.into_iter().map(|(_, mark)| mark).collect(),
-                name: match (name.as_str(), rows.first()) {
-                    ("", Some(row)) => self.common_name(row),
-                    _ => name,
+                name: {
+                    let name = match (name.as_str(), rows.first()) {
+                        ("", Some(row)) => self.common_name(row),
+                        _ => name,
+                    };
+                    match of {
+                        Of::ModelBeside => format!("{name}, predicted"),
+                        _ => name,
+                    }
                 },
             }
         });
@@ -217,20 +242,35 @@ impl<'a> Curves<'a> {
         listed(&cell.split_whitespace().collect::<Vec<_>>()).replace('_', " ")
     }
 
-    fn mark(&self, row: &[String], panel: &Panel, is_predicted: bool) -> Option<Mark> {
+    fn mark(&self, row: &[String], panel: &Panel, of: Of) -> Option<Mark> {
         let is_computed = panel.quantity == Quantity::Occupancy;
-        let column = match is_predicted && !is_computed {
-            true => panel.predicted,
-            false => panel.measured,
+        let column = match of {
+            _ if is_computed => panel.measured,
+            Of::Measured => panel.measured,
+            Of::Roofs => panel.predicted,
+            Of::Model | Of::ModelBeside => panel.modelled,
         };
         let y = self.rows.number(row, column)?;
-        let is_measured = !is_predicted && !is_computed;
-        let rms = self.rows.number(row, "rms_percent").unwrap_or(0.0) / 100.0;
-        let (low, high) = match panel.quantity {
-            // Where a time varies, its rate does the other way.
-            Quantity::Speed => (y / (1.0 + rms), y / (1.0 - rms)),
-            _ => (y * (1.0 - rms), y * (1.0 + rms)),
+        let is_measured = of == Of::Measured && !is_computed;
+        // Shares of the time.
+        let interval = match of {
+            _ if is_computed => None,
+            Of::Measured => {
+                let rms = self.rows.number(row, "rms_percent").unwrap_or(0.0) / 100.0;
+                (rms > 0.0 && rms < 1.0).then_some((1.0 - rms, 1.0 + rms))
+            }
+            Of::Roofs => None,
+            Of::Model | Of::ModelBeside => {
+                let [ms, low, high] = ["model_ms", "model_low_ms", "model_high_ms"]
+                    .map(|it| self.rows.number(row, it));
+                Some((low? / ms?, high? / ms?))
+            }
         };
+        let noise = interval.map(|(low, high)| match panel.quantity {
+            // Where a time varies, its rate does the other way.
+            Quantity::Speed => (y / high, y / low),
+            _ => (y * low, y * high),
+        });
         Some(Mark {
             x: self.x(row)?,
             y,
@@ -238,7 +278,7 @@ impl<'a> Curves<'a> {
                 true => MarkKind::Measured,
                 false => MarkKind::Predicted,
             },
-            noise: (is_measured && rms > 0.0 && rms < 1.0).then_some((low, high)),
+            noise,
             tip: self.tip(row, panel, y),
             note: None,
             letters: None,
@@ -260,10 +300,10 @@ impl<'a> Curves<'a> {
             limits if limits.is_empty() => None,
             limits => Some(format!("occupancy limited by {limits}")),
         };
-        let predicted = match self.rows.cell(row, "predicted_limit") {
-            "" => None,
-            limit => Some(format!("predicted: limited by {limit}")),
-        };
+        let limits_of = ["model_limit", "predicted_limit"];
+        let limit = limits_of.map(|column| self.rows.cell(row, column));
+        let limit = limit.into_iter().find(|it| !it.is_empty());
+        let predicted = limit.map(|it| format!("predicted: limited by {it}"));
         let registers = match self.rows.cell(row, "registers") {
             "" => None,
             registers => Some(format!("{registers} registers per thread")),

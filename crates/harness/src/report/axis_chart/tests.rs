@@ -107,6 +107,55 @@ fma,1,4096,32,0,40,50.00,blocks,0.01,GFLOP/s,0.9,1.0,CPU emulator of sm_90,NVIDI
 fma,1,4096,64,0,40,75.00,registers,0.01,GFLOP/s,0.9,1.0,CPU emulator of sm_90,NVIDIA H200,fma,66908.16,0.000002
 ";
 
+/// Rows of a device, each with a time by the model that is twice the measured one.
+fn modelled(device: &str, gpu: &str) -> String {
+    let row = |block: u32, rate: f64, ms: f64| {
+        let (model, low, high) = (2.0 * ms, ms, 4.0 * ms);
+        format!(
+            "copy,1,{block},0,14,50.00,warps,{rate},GB/s,{ms},1.0,{device},{gpu},memory,4800,0.1,{model},{low},{high},{},latency\n",
+            rate / 2.0
+        )
+    };
+    let header = "kernel,ilp,block,dynamic_shared,registers,occupancy_percent,limited_by,rate,unit,median_ms,rms_percent,device,predicted_gpu,predicted_limit,predicted_rate,predicted_ms,model_ms,model_low_ms,model_high_ms,model_rate,model_limit\n";
+    [header, &row(32, 1000.0, 4.0), &row(64, 2000.0, 2.0)].concat()
+}
+
+#[test]
+fn a_model_is_drawn_hollow_with_its_interval_and_alone_where_no_gpu_was_measured() {
+    for (device, gpu, measured) in [
+        ("CPU emulator of sm_90", "NVIDIA H200", 0),
+        ("NVIDIA H200", "", 2),
+    ] {
+        let rows = rows(&modelled(device, gpu));
+        let chart = AxisChart::new(rows, "block").expect("an axis");
+        let figure = chart.figure();
+        let plot = |name: &str| {
+            let found = figure.plots.iter().find(|it| it.y.name == name);
+            found.unwrap_or_else(|| panic!("no plot of {name}"))
+        };
+        for (name, ends) in [("speed, GB/s", (0.5, 2.0)), ("time, ms", (0.5, 2.0))] {
+            let marks = || plot(name).series.iter().flat_map(|it| &it.marks);
+            let hollow: Vec<&Mark> = marks()
+                .filter(|it| it.kind == MarkKind::Predicted)
+                .collect();
+            assert_eq!(hollow.len(), 2, "{name}");
+            for mark in hollow {
+                assert_eq!(mark.noise, Some((ends.0 * mark.y, ends.1 * mark.y)));
+                assert!(
+                    mark.tip.contains("predicted: limited by latency"),
+                    "{}",
+                    mark.tip
+                );
+            }
+            let filled = marks().filter(|it| it.kind == MarkKind::Measured).count();
+            assert_eq!(filled, measured, "{name}");
+        }
+        let said = "predicted, with the interval of 90 % of the cases";
+        assert!(figure.subtitle.contains(said), "{}", figure.subtitle);
+        assert_clean(&figure);
+    }
+}
+
 #[test]
 fn of_predicted_rows_nothing_of_the_host_is_drawn_and_the_gpu_alone_is_named() {
     let chart = AxisChart::new(rows(PREDICTED), "block").expect("an axis");

@@ -195,6 +195,85 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
     assert_eq!(places(MarkKind::Counted), 0.5 * places(MarkKind::Predicted));
 }
 
+/// A model's speed is drawn with its interval, on the emulator alone and on a GPU beside what was measured.
+#[test]
+fn a_predicted_time_is_a_hollow_mark_with_whiskers() {
+    let h200 = crate::measure::h200();
+    let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+    let gpu = GpuRoofs::named("h200").expect("known");
+    let own = Roofs::of_device(&h200, Precision::F32).expect("known");
+    let modelled = |is_emulated| -> Vec<Record> {
+        let rows = rows(&h200, &[Precision::F32], &[1, 100]).into_iter();
+        rows.map(|row| Record {
+            is_emulated,
+            predicted_ai: row.ai,
+            predicted_gflops: row.gflops,
+            predicted_limit: row.limiting_roof,
+            predicted_ms: Some(1.0),
+            model_ms: Some(2.0),
+            model_low_ms: Some(1.0),
+            model_high_ms: Some(4.0),
+            model_gflops: row.gflops.map(|it| 0.5 * it),
+            model_blocks: Some(row.grid),
+            model_limit: Some("latency".to_owned()),
+            ..row
+        })
+        .collect()
+    };
+    for (device, is_emulated) in [(bench.device().properties(), true), (&h200, false)] {
+        let records = modelled(is_emulated);
+        let chart = Chart {
+            device,
+            roofs: &BTreeMap::from([(Precision::F32, own)]),
+            ceilings: None,
+            link: None,
+            records: &records,
+            predicted: is_emulated.then_some(&gpu),
+            levels: false,
+        };
+        let figure = chart.figure();
+        let marks = || figure.plots[0].series.iter().flat_map(|it| &it.marks);
+        let hollow: Vec<&Mark> = marks()
+            .filter(|it| it.kind == MarkKind::Predicted)
+            .collect();
+        assert_eq!(hollow.len(), records.len());
+        for mark in &hollow {
+            assert_eq!(
+                mark.noise,
+                Some((0.5 * mark.y, 2.0 * mark.y)),
+                "{}",
+                mark.tip
+            );
+            assert!(mark.tip.contains("limited by latency"), "{}", mark.tip);
+        }
+        // The speed by the model, not the roof's.
+        let most = |marks: &[&Mark]| marks.iter().map(|it| it.y).fold(0.0, f64::max);
+        let fastest = records
+            .iter()
+            .filter_map(|it| it.gflops)
+            .fold(0.0, f64::max);
+        assert_eq!(most(&hollow), 0.5 * fastest);
+        let filled = marks().filter(|it| it.kind == MarkKind::Measured).count();
+        assert_eq!(filled, if is_emulated { 0 } else { records.len() });
+        let mut svg = Vec::new();
+        chart
+            .write(ChartFormat::Svg, &mut svg)
+            .expect("memory takes all");
+        let svg = String::from_utf8(svg).expect("text");
+        let document = roxmltree::Document::parse(&svg).expect("well-formed");
+        let of_class = |class: &str| {
+            let all = document.descendants();
+            all.filter(|it| it.attribute("class") == Some(class))
+                .count()
+        };
+        assert!(of_class("mark hollow") >= hollow.len() && of_class("noise") >= hollow.len());
+        for width in [400.0, 880.0] {
+            let faults = faults(&figure, &figure.scene(width));
+            assert!(faults.is_empty(), "{faults:#?}");
+        }
+    }
+}
+
 #[test]
 fn each_level_of_memory_has_its_points_and_its_roof() {
     let device = crate::measure::h200();

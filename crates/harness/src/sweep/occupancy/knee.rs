@@ -220,17 +220,29 @@ fn curve<'a>(rows: impl Iterator<Item = &'a &'a OccupancyRecord>) -> Vec<(f64, f
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::sweep::AxisValues;
     use crate::sweep::occupancy::InFlight;
 
-    fn row(ilp: u64, occupancy_percent: f64, rate: f64) -> OccupancyRecord {
+    /// A row of a streaming kernel.
+    pub(in crate::sweep::occupancy) fn row(
+        ilp: u64,
+        occupancy_percent: f64,
+        rate: f64,
+    ) -> OccupancyRecord {
         OccupancyRecord {
             predicted_gpu: None,
             predicted_limit: None,
             predicted_rate: None,
             predicted_ms: None,
+            model_ms: None,
+            model_low_ms: None,
+            model_high_ms: None,
+            model_rate: None,
+            model_blocks: None,
+            model_limit: None,
+            not_modelled: None,
             kernel: "copy".to_owned(),
             axes: AxisValues(vec![("ilp", Some(ilp.into())), ("n", Some(64u64.into()))]),
             block: 256,

@@ -1,6 +1,7 @@
 //! The occupancy sweep: how fast a kernel is with how many threads and how much independent work of
 //! each thread in flight, and how many it needs.
 
+mod best;
 mod error;
 mod knee;
 mod limited;
@@ -8,6 +9,7 @@ mod plan;
 mod record;
 mod run;
 
+pub use best::{BestBlock, best_blocks};
 pub use error::OccupancyError;
 pub use knee::{Knee, Reached, families, knees, reached, variant};
 pub use limited::Limited;

@@ -9,7 +9,9 @@ use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Limit, Precision, Work};
+use crate::prediction::Prediction;
 use crate::sweep::record::AxisValues;
+use crate::sweep::timed::Modelled;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
 use crate::table::{Cell, Column, ColumnValue, OCCUPANCY, occupancy_columns, record};
 use crate::workload::{Case, Point};
@@ -59,6 +61,8 @@ pub(super) struct Launched<'a, 'd> {
     pub(super) model: &'a Occupancy,
     pub(super) driver_blocks: Option<u32>,
     pub(super) is_checked: bool,
+    /// Its predicted time, or why there is none; nothing where it was not asked for.
+    pub(super) modelled: Option<Result<Modelled, String>>,
 }
 
 /// The resource that limits a launch most, and how much of it the launch takes.
@@ -113,18 +117,46 @@ impl Predicted {
 }
 
 impl Outcome<'_> {
+    /// The rate of the median time.
     fn rate(&self) -> f64 {
-        let rate = per_second(&self.measure, &self.time);
-        match self.measure.unit {
+        self.measure.rate(self.time.median / 1e3)
+    }
+
+    fn modelled(&self) -> Option<&Modelled> {
+        self.launched.modelled.as_ref()?.as_ref().ok()
+    }
+
+    /// By the roofs or by the model.
+    fn predicted_gpu(&self) -> Option<String> {
+        let by_model = || {
+            let model = self.of_model()?;
+            self.properties.is_emulated().then(|| model.gpu.clone())
+        };
+        let by_roofs = self.predicted.as_ref().map(|it| it.gpu.clone());
+        by_roofs.or_else(by_model)
+    }
+
+    /// The prediction of the model, not of the roofs.
+    fn of_model(&self) -> Option<&Prediction> {
+        self.modelled().map(|it| &it.prediction)
+    }
+
+    fn modelled_rate(&self) -> Option<f64> {
+        let modelled = self.modelled()?;
+        let seconds = modelled.prediction.seconds / modelled.times as f64;
+        Some(self.measure.rate(seconds))
+    }
+}
+
+impl Measure {
+    /// In its unit.
+    fn rate(&self, seconds: f64) -> f64 {
+        let rate = self.amount / seconds;
+        match self.unit {
             "launches/s" => rate,
             _ => rate / 1e9,
         }
     }
-}
-
-/// The rate of the median time.
-fn per_second(measure: &Measure, time: &Summary) -> f64 {
-    measure.amount / (time.median / 1e3)
 }
 
 impl Launched<'_, '_> {
@@ -145,7 +177,7 @@ impl Launched<'_, '_> {
             waves: waves(grid, self.model.blocks, properties.multiprocessors),
             percent_ceiling: measure
                 .ceiling
-                .map(|ceiling| 100.0 * per_second(&measure, &time) / ceiling),
+                .map(|ceiling| 100.0 * measure.amount / (time.median / 1e3) / ceiling),
             in_flight: self.in_flight(&measure, properties, ceilings)?,
             predicted: stands_for
                 .as_ref()

@@ -11,8 +11,11 @@ use super::{OccupancyError, OccupancyPlan};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError, Embedded};
 use crate::measure::{Sampler, Sampling};
+use crate::prediction::{Held, Predictor};
 use crate::sweep::Selection;
+use crate::sweep::counting::Counting;
 use crate::sweep::plan::product;
+use crate::sweep::timed::{Launch, Modelled, Times};
 use crate::workload::{Bench, Case, Point, PointError, Workload};
 
 /// An occupancy sweep that its device can run.
@@ -24,6 +27,8 @@ pub struct OccupancySweep<'d> {
     sampling: Sampling,
     points: Vec<Planned<'d>>,
     refused: Vec<OccupancyError>,
+    counting: Counting<'d>,
+    times: Option<Times>,
 }
 
 /// A launch of the plan whose shared memory is not chosen yet.
@@ -47,6 +52,31 @@ struct Planned<'d> {
     model: Occupancy,
 }
 
+impl<'d> Planned<'d> {
+    fn modelled(&self, times: &mut Times, counting: &Counting<'d>) -> Result<Modelled, String> {
+        let spilled = self.needs.local_bytes.filter(|bytes| *bytes > 0);
+        if let (Some(limit), Some(bytes)) = (self.max_registers, spilled) {
+            return Err(format!(
+                "with {limit} registers its threads spill {bytes} bytes, and the PTX that is counted has no spills"
+            ));
+        }
+        // Of a file's kernels on the emulator, the report of `ptxas` on the file has them.
+        let held = self.needs.registers.map(|registers| Held {
+            registers,
+            blocks: self.model.blocks,
+        });
+        times.of(
+            counting,
+            Launch {
+                point: &self.point,
+                case: &self.case,
+                held,
+                counted: None,
+            },
+        )
+    }
+}
+
 impl<'d> OccupancySweep<'d> {
     /// Checks every point of `plan`. `limited` is that of [`Limited::all`] with the same PTX.
     ///
@@ -59,7 +89,7 @@ impl<'d> OccupancySweep<'d> {
     pub fn new(
         bench: &'d Bench,
         limited: &'d [Limited],
-        plan: &OccupancyPlan<'_>,
+        plan: &OccupancyPlan<'d>,
         ptx: &[Embedded<'_>],
         sampling: Sampling,
     ) -> Result<Self, OccupancyError> {
@@ -75,6 +105,8 @@ impl<'d> OccupancySweep<'d> {
             sampling,
             points: Vec::new(),
             refused: Vec::new(),
+            counting: Counting::new(bench, &plan.selected),
+            times: None,
         };
         for selection in &plan.selected {
             selection.check().map_err(OccupancyError::Selection)?;
@@ -255,6 +287,12 @@ impl<'d> OccupancySweep<'d> {
         }
     }
 
+    /// Predicts from now on also the time of each launch with so many times as many blocks, or says why that is not known.
+    pub fn predict_times(&mut self, predictor: Result<Predictor, String>, times: u64) {
+        let launches = self.points.iter().map(|it| (&it.point, it.case.config));
+        self.times = Some(Times::new(predictor, times, &self.counting, launches));
+    }
+
     /// The names of the points, in order, without those that cannot run.
     pub fn points(&self) -> impl ExactSizeIterator<Item = &str> {
         self.points.iter().map(|planned| planned.name.as_str())
@@ -305,7 +343,12 @@ impl<'d> OccupancySweep<'d> {
             }
             None => None,
         };
+        let modelled = match &mut self.times {
+            Some(times) => Some(planned.modelled(times, &self.counting)),
+            None => None,
+        };
         let launched = Launched {
+            modelled,
             point: &planned.point,
             case: &planned.case,
             axes: &planned.axes,
