@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 22] = [
+    const DIFFER: [(&str, &str); 23] = [
         ("against", "an axis, or an earlier program"),
         (
             "arch",
@@ -186,6 +186,7 @@ mod tests {
             "strict",
             "of findings that are benign, or of launches that are not judged",
         ),
+        ("times", "of what is counted, or of what a study runs"),
         ("tolerance", "a percentage, or a residual"),
     ];
 

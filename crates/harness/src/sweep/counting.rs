@@ -8,7 +8,7 @@ use super::scaling_law::{self, Law, Part};
 use super::{Selection, SweepError};
 use crate::driver::count::Counts;
 use crate::driver::{DriverError, LaunchConfig};
-use crate::model::Numbers;
+use crate::model::Work;
 use crate::profile::Sums;
 use crate::workload::{Bench, Point, PointError, Value, Workload};
 
@@ -34,7 +34,7 @@ struct Known {
 pub(super) struct Launched {
     pub(super) counts: Vec<Counts>,
     pub(super) config: LaunchConfig,
-    numbers: Numbers,
+    pub(super) work: Work,
     /// Whether its kernel is one of the bench's, and not a file's.
     is_own: bool,
 }
@@ -113,7 +113,7 @@ impl<'d> Counting<'d> {
         Ok(Launched {
             is_own: std::ptr::eq(case.device, point.device()),
             config: case.config,
-            numbers: case.work.numbers(),
+            work: case.work.clone(),
             counts: launched(&point, &mut case)?,
         })
     }
@@ -123,10 +123,10 @@ impl<'d> Counting<'d> {
         let Launched {
             counts,
             config,
-            numbers,
+            work,
             is_own,
         } = self.launch(point)?;
-        let parts = scaling_law::parts(&counts, config, numbers);
+        let parts = scaling_law::parts(&counts, config, work.numbers());
         let kernel = match &counts[..] {
             [one] if is_own => Some((one.kernel.clone(), config)),
             _ => None,
@@ -237,7 +237,7 @@ impl<'d> Counting<'d> {
             let key: Vec<u64> = key.collect();
             if !counted.contains_key(&key) {
                 let of = self.launch(&smaller)?;
-                let parts = scaling_law::parts(&of.counts, of.config, of.numbers);
+                let parts = scaling_law::parts(&of.counts, of.config, of.work.numbers());
                 counted.insert(key.clone(), (parts, buffers(&of.counts)));
             }
             Ok(counted[&key].clone())
@@ -310,8 +310,7 @@ mod tests {
     use super::*;
     use crate::driver::Emulation;
     use crate::launch::Out;
-    use crate::model::GpuRoofs;
-    use crate::model::Work;
+    use crate::model::{GpuRoofs, Numbers};
     use crate::prediction::Predictor;
     use crate::profile::Formula;
     use crate::sweep::{Plan, Record, Settings, Sweep};

@@ -8,6 +8,7 @@ use super::counting::{Counting, FEW_THREADS};
 use crate::driver::LaunchConfig;
 use crate::driver::count::Counts;
 use crate::measure::CacheState;
+use crate::model::Work;
 use crate::prediction::{Held, Prediction, Predictor, Predictors, Subject};
 use crate::profile::Sums;
 use crate::workload::{Case, Point, Value};
@@ -45,7 +46,26 @@ impl Modelled {
 #[derive(Clone)]
 pub(super) struct Scaled {
     counts: Rc<[Counts]>,
+    /// What the counted launch does, by its workload.
+    work: Work,
     pub(super) times: f64,
+}
+
+impl Scaled {
+    /// Fails where a launch of so much work does not do what the counted one does, so many times.
+    fn stands_for(&self, work: &Work) -> Result<(), String> {
+        let parts = |work: &Work| [work.bytes(), work.flops()].map(|it| it.unwrap_or(0.0));
+        let both = parts(work).into_iter().zip(parts(&self.work));
+        for (whole, counted) in both.filter(|(whole, _)| *whole > 0.0) {
+            let more = whole / (counted * self.times);
+            if (more - 1.0).abs() > ALIKE {
+                return Err(format!(
+                    "a block does {more:.3} times as much as in the smaller launch that is counted"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The predicted times of a study's launches.
@@ -90,13 +110,14 @@ impl Times {
         }
         // Where there is none, nothing is counted for it.
         self.predictors.of(case.file.as_deref())?;
-        let Scaled { counts, times } = match launch.counted {
-            Some(Ok(sum)) if !sum.counts.is_empty() => Scaled {
-                counts: Rc::clone(&sum.counts),
-                times: 1.0,
-            },
+        let (counts, times) = match launch.counted {
+            Some(Ok(sum)) if !sum.counts.is_empty() => (Rc::clone(&sum.counts), 1.0),
             Some(Err(reason)) => return Err(format!("not counted: {reason}")),
-            _ => self.count(counting, point, case.config)?,
+            _ => {
+                let scaled = self.count(counting, point, case.config)?;
+                scaled.stands_for(&case.work)?;
+                (scaled.counts, scaled.times)
+            }
         };
         let times = times * self.times as f64;
         let prediction = self.predictors.of(case.file.as_deref())?.predict(Subject {
@@ -149,6 +170,7 @@ impl<'d> Counting<'d> {
             let counted = self.launch(point).map_err(|error| error.to_string())?;
             return Ok(Scaled {
                 counts: counted.counts.into(),
+                work: counted.work,
                 times: 1.0,
             });
         }
@@ -171,10 +193,29 @@ impl<'d> Counting<'d> {
             true => Ok(Scaled {
                 times: blocks(config) as f64 / blocks(whole.config) as f64,
                 counts: whole.counts.into(),
+                work: whole.work,
             }),
             false => Err(format!(
                 "a warp's work depends on the size: {of_half:.1} instructions in a small launch, {of_whole:.1} in one of twice the size"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_launch_does_not_stand_for_blocks_that_do_more() {
+        let scaled = Scaled {
+            counts: Rc::new([]),
+            work: Work::default().reads(1024.0),
+            times: 8.0,
+        };
+        assert_eq!(scaled.stands_for(&Work::default().reads(8192.0)), Ok(()));
+        let refused = scaled.stands_for(&Work::default().reads(65536.0));
+        let refused = refused.expect_err("eight times as much");
+        assert!(refused.contains("8.000 times as much"), "{refused}");
     }
 }
