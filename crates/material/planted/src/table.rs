@@ -78,7 +78,7 @@ bugs! {
     shared::shared_histogram / shared_histogram_fixed:
         (2, 256, 0), 500, (32, Zeros),
         "race on element 0 of a shared array (of 16): block [0, 0, 0], thread [0, 0, 0] writes it at \
-        {both}, and block [0, 0, 0], thread [30, 0, 0] read it at {both}";
+        {both}, and block [0, 0, 0], thread [23, 0, 0] read it at {both}";
     shared::equal_stores / equal_stores_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "stores of equal values on element 0 of a shared array (of 1): block [0, 0, 0], thread [33, \
