@@ -46,7 +46,7 @@ impl Modelled {
 #[derive(Clone)]
 pub(super) struct Scaled {
     counts: Rc<[Counts]>,
-    /// What the counted launch does, by its workload.
+    /// The work of the counted launch, by its workload.
     work: Work,
     pub(super) times: f64,
 }
