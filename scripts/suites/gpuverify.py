@@ -27,7 +27,7 @@ RECORDED = re.compile(
     r"__(?:no_)?(?:read|write)\w*\s*\(|__(?:uniform|distinct|other)_\w+|__enabled|__ptr_offset|__return_val|__mod_pow2|__all\b|__ptr_base"
 )
 
-# What stands for GPUVerify's annotations. Traps of the two are told apart by their lines.
+# Stand-ins for GPUVerify's annotations. Traps of the two are told apart by their lines.
 ANNOTATIONS = """
 typedef unsigned int uint;
 typedef unsigned char uchar;

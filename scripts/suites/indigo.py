@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 
 import kernels
 
-# What a label plants, by the kinds of findings that are right for it.
+# The bugs that labels plant, by the kinds of findings that are right for it.
 LABELS = {
     "atomicBug": ("race", "stores of equal values"),
     "guardBug": ("race", "stores of equal values"),

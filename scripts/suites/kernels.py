@@ -28,7 +28,7 @@ def findings(output):
 
 
 class Outcome:
-    """What came of a kernel: `clean`, `found`, `benign`, `refused`, `slow`, or `crashed`; and the texts behind it."""
+    """The fate of a kernel: `clean`, `found`, `benign`, `refused`, `slow`, or `crashed`; and the texts behind it."""
 
     def __init__(self, name, texts=(), output=""):
         self.name = name

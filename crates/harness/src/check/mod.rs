@@ -65,9 +65,9 @@ fn points<'d>(
 ) -> impl Iterator<Item = Point<'d>> {
     let size = (of.size, Value::Whole(n.min(of.most) as u64 * of.each));
     let values = values.iter().cloned().chain([size]).collect_vec();
-    iproduct!(&of.blocks, &of.grids).map(move |(&block, &grid)| Point {
+    iproduct!(&of.blocks, &of.grids).map(move |(&block, &most_blocks)| Point {
         block,
-        grid,
+        most_blocks,
         ..Point::new(device, loaded, of.workload, values.clone())
     })
 }

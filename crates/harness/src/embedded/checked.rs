@@ -1,6 +1,11 @@
 //! The points at which workloads are checked, and workloads of one size.
 
-use crate::workload::{Axis, Case, GridSize, Point, PointError, Value, Workload};
+use crate::workload::{Axis, Case, Point, PointError, Value, Workload};
+
+/// As many blocks as there is work for.
+pub(super) const FULL: u64 = u64::MAX;
+/// So few blocks that each has much to do, on a device of any size: of one the grid's stride would not show.
+pub(super) const FEW: u64 = 2;
 
 /// A workload with the points at which it is checked: one of its axes has the sizes of a check.
 pub(crate) struct Checked {
@@ -14,7 +19,8 @@ pub(crate) struct Checked {
     /// The other axes.
     pub(crate) values: Vec<(&'static str, Vec<Value>)>,
     pub(crate) blocks: Vec<u32>,
-    pub(crate) grids: Vec<GridSize>,
+    /// The most blocks of each launch.
+    pub(crate) grids: Vec<u64>,
     /// Whether blocks wait for each other where there are several, as only many elements have: then all
     /// sizes run under every seed.
     pub(crate) all_seeded: bool,
@@ -30,7 +36,7 @@ impl Checked {
             most: usize::MAX,
             values: Vec::new(),
             blocks: blocks.to_vec(),
-            grids: vec![GridSize::Full, GridSize::PerMultiprocessor(1)],
+            grids: vec![FULL, FEW],
             all_seeded: false,
         }
     }
@@ -38,7 +44,7 @@ impl Checked {
     /// Of one launch for each size.
     pub(super) fn one_shape(workload: &'static dyn Workload, block: u32) -> Checked {
         Checked {
-            grids: vec![GridSize::Full],
+            grids: vec![FULL],
             ..Checked::new(workload, &[block])
         }
     }
@@ -67,10 +73,10 @@ impl Checked {
         self
     }
 
-    /// In grids of this size alone.
-    pub(super) fn in_grid(self, grid: GridSize) -> Checked {
+    /// In grids of so many blocks at most, and in no others.
+    pub(super) fn in_grid(self, most_blocks: u64) -> Checked {
         Checked {
-            grids: vec![grid],
+            grids: vec![most_blocks],
             ..self
         }
     }

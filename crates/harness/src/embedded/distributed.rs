@@ -65,6 +65,8 @@ fn sums<T: Real>() -> Listed {
         usual,
         [
             Checked::of_size(usual).each(each),
+            // At most 18,000 elements, which one block takes in whole turns and a rest.
+            Checked::of_size(usual).each(3).most(6000),
             unusual.each(each).most(MOST_UNUSUAL),
         ],
     )
@@ -119,9 +121,11 @@ impl Come {
 
 fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
-    // Few long rows, and many short ones.
+    // Few long rows, in vectors and without, and many short ones.
     let (rows, columns) = match n {
         33 => (2, UNEVEN),
+        257 => (2, UNEVEN + 1),
+        8 => (n, COLUMNS + 1),
         ..=MAX_ROWS => (n.max(1), COLUMNS),
         _ => (3, n),
     };

@@ -19,8 +19,9 @@ use crate::workload::{Case, Point};
 const SPREAD: f64 = 20.0;
 /// The factor of scale and axpy.
 const FACTOR: f64 = 3.0;
-/// Numbers at which a function goes another way, and around which it overflows or underflows in `f32`.
-const SPECIAL: [f64; 24] = [
+/// Numbers at which a function goes another way, and around which it overflows or underflows in `f32`. So many that have no factor in
+/// common with a vector's elements, each of which gets all of them.
+const SPECIAL: [f64; 25] = [
     f64::INFINITY,
     f64::NEG_INFINITY,
     f64::NAN,
@@ -41,6 +42,7 @@ const SPECIAL: [f64; 24] = [
     -87.5,
     -95.0,
     -103.9,
+    -104.0,
     -104.5,
     -150.0,
     0.95 * std::f64::consts::SQRT_2,

@@ -26,6 +26,8 @@ fn of_type<T: Real>() -> Vec<Listed> {
     // So many elements that more blocks have some than a warp takes the sums of at once.
     let many = 2 * T::WIDTH as u64 + 1;
     let usual = |it: &'static OfSize| Checked::of_size(it).all_seeded().each(many);
+    // At most 18,000 elements, which one block takes in whole turns and a rest; of f64 some threads have two vectors of it.
+    let in_turns = |it: &'static OfSize| Checked::of_size(it).each(3).most(6000);
     // So many that threads come to the loop over several vectors.
     let each = T::WIDTH as u64 + 1;
     let unusual = |it: &'static OfSize| {
@@ -41,7 +43,7 @@ fn of_type<T: Real>() -> Vec<Listed> {
     ];
     let [dots, no_numbers] = [false, true].map(dot::<T>);
     vec![
-        Listed::checked(norms, [usual(norms), unusual(roots)]),
+        Listed::checked(norms, [usual(norms), in_turns(norms), unusual(roots)]),
         Listed::checked(normalizes, [usual(normalizes), unusual(others)]),
         Listed::checked(dots, [usual(dots), usual(no_numbers).most(257)]),
     ]
@@ -107,11 +109,12 @@ impl Numbers {
 }
 
 /// Blocks of a launch over `n` elements: by turns so many that a warp adds up their sums at once, one after the other, and that it
-/// does not; and as many as users launch.
+/// does not; one that has them in several turns; and as many as users launch.
 pub(super) fn blocks<T: Real>(at: &Point<'_>) -> u64 {
     match at.whole("n") {
         100..1000 => 3,
         1000..4000 => 260,
+        16_000..20_000 => 1,
         20_000..100_000 => 200,
         n => reduction_blocks::<T>(n, at.device().properties().multiprocessors),
     }

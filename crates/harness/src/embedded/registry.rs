@@ -12,7 +12,7 @@ use super::banks::{Banks, WAYS};
 use super::busy::ChaseWhileRead;
 use super::caches::{Again, Shared};
 use super::chains::Chains;
-use super::checked::Checked;
+use super::checked::{Checked, FEW, FULL};
 use super::exchange::Exchange;
 use super::latency::{Barrier, BlockBarrier, Chase, clocks};
 use super::partitions::Lines;
@@ -22,7 +22,7 @@ use super::{
     power,
 };
 use crate::driver::DeviceValue;
-use crate::workload::{GridSize, Workload};
+use crate::workload::Workload;
 
 /// A workload of the list.
 pub struct Listed {
@@ -108,11 +108,17 @@ pub(crate) fn checked() -> impl Iterator<Item = &'static Checked> {
 
 fn streams() -> Vec<Listed> {
     use Use::{All, Occupancy};
+    // In blocks of 160 three tiles of eight vectors a thread, but for the last vector: a thread's last one is the first that is not there,
+    // after tiles that are whole, whatever the tile. Less than a tile, of which each thread's last vector is needed, are 257 vectors of
+    // two a thread, and in blocks of 128 a thousand of eight.
+    const UNEVEN: usize = 3 * 8 * 160 - 1;
     // An element is a vector.
     let check =
         |it: &'static Stream, blocks: &[u32]| Checked::new(it, blocks).at("ilp", UNROLLS).each(4);
-    let stream =
-        |it: &'static Stream| Listed::checked(it, [check(it, &[96, 256])]).good_for(&[All]);
+    let stream = |it: &'static Stream| {
+        let checks = [check(it, &[128, 160]).most(UNEVEN), check(it, &[256])];
+        Listed::checked(it, checks).good_for(&[All])
+    };
     let norm = check(&Stream::NRM2, &[96]).all_seeded();
     vec![
         stream(&Stream::COPY).good_for(&[All, Occupancy]),
@@ -139,23 +145,29 @@ fn products() -> Vec<Listed> {
 fn polynomials() -> Vec<Listed> {
     use Use::{All, Chunks, Sweep};
     // Steps beside the last: fewer than a straight line has, and more; each of the shorter lines is taken by some and not by others,
-    // whether one step is left or not; and none.
-    let degrees = [
-        (0b0101_0101 + 1, GridSize::Full),
-        (0b1_0010_1011 + 1, GridSize::PerMultiprocessor(1)),
-        (1, GridSize::Full),
+    // whether one step is left or not; none; and as many as the compiler takes at once of the elements beside vectors, which are three at
+    // most. Few blocks have vectors in several turns. In the last one of some launches the first vector that is not there is a
+    // thread's first, in others its second.
+    let launches = [
+        (0b0101_0101 + 1, 96, FULL, usize::MAX),
+        (0b1_0010_1011 + 1, 32, FEW, usize::MAX),
+        (1, 96, FULL, 500),
+        (1, 96, FEW, 2000),
+        (32 + 1, 96, FULL, 3),
+        (64 + 1, 96, FULL, 3),
     ];
     let points = |it: &'static Polynomial, dtypes: &[&'static str], of: usize| {
-        let (degree, grid) = degrees[of];
-        Checked::new(it, &[96])
+        let (degree, block, grid, most) = launches[of];
+        Checked::new(it, &[block])
             .in_grid(grid)
+            .most(most)
             .at("k", [degree])
             .at("dtype", dtypes.iter().copied())
             .at("ilp", ILPS)
     };
     let polynomial = |it: &'static Polynomial, varied, integers: &[&'static str]| {
         // An element of f16x2 is two numbers.
-        let checks = (0..degrees.len()).flat_map(|of| {
+        let checks = (0..launches.len()).flat_map(|of| {
             let floats = points(varied, &["f32", "f64"], of).at("vector", WIDTHS);
             let pairs = points(varied, &["f16x2"], of).at("vector", WIDTHS).each(2);
             let whole = integers
@@ -201,7 +213,12 @@ fn ceilings() -> Vec<Listed> {
         .at("readers", [0, 3])
         .at("steps", [9])
         .at("passes", [0, 2]);
-    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [0, 3]);
+    let banks = |strides: &[u32], passes: &[u64]| {
+        let points = one_shape(&Banks).at("stride", strides.iter().copied());
+        points.at("passes", passes.iter().copied()).most(MAX)
+    };
+    // The compiler takes two passes at once: none, one that is left, two, and both.
+    let banks = [banks(&WAYS, &[3]), banks(&[2], &[0, 1, 2])];
     let additions = |it: &'static Additions| {
         let points = one_shape(it).at("stride", [TOGETHER, APART]);
         Listed::checked(it, [points.at("steps", [3, 8, 19])])
@@ -232,7 +249,7 @@ fn ceilings() -> Vec<Listed> {
             &Lines,
             [one_shape(&Lines).sized_by("blocks").most(MAX_BLOCKS)],
         ),
-        Listed::checked(&Banks, [banks.most(MAX)]),
+        Listed::checked(&Banks, banks),
         additions(&Additions::Global),
         additions(&Additions::Shared),
         exchange(&Exchange::Shuffle),

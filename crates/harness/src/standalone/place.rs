@@ -23,7 +23,7 @@ impl Place {
     /// A number of its own for each place: of an argument, the argument's.
     pub(super) fn seed(&self) -> u64 {
         let numbers = self.0.iter().map(|it| *it as u64);
-        numbers.fold(0, |seed, number| (seed << 12) + number)
+        numbers.fold(0_u64, |seed, number| (seed << 12).wrapping_add(number))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sweeps: workloads, the points of their axes, and a record for each point measured.
 
+mod context;
 mod count;
 mod counting;
 pub mod occupancy;

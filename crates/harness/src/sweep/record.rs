@@ -1,24 +1,20 @@
 //! The record of a measured point.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::context::{Context, Launched, PredictedTime, Theoretical};
 use super::count::{Origin, Sum};
-use super::predict::Prediction;
 use super::timed::Modelled;
-use crate::ceilings::Ceilings;
-use crate::driver::{DeviceProperties, LaunchConfig};
-use crate::measure::{CacheState, Measured, Samples, Summary, outliers};
+use crate::measure::{Measured, Samples, Summary, outliers};
 use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Numbers, Precision, Roof, Roofs, Situation,
-    TensorType, Work,
+    TensorType,
 };
 use crate::prediction;
 use crate::profile::{Resources, Sums};
 use crate::table::{Cell, Column, ColumnValue, Named, ROOFLINE, known, record, roofline_columns};
-use crate::workload::{Case, DTYPE, GridSize, Point, Value};
+use crate::workload::{DTYPE, GridSize, Value};
 
 /// A deviation above this is noisy, percent.
 pub(crate) const NOISY_PERCENT: f64 = 5.0;
@@ -93,141 +89,6 @@ impl ColumnValue for AxisValues {
     fn fields<M: SerializeMap>(&self, _: &'static str, map: &mut M) -> Result<(), M::Error> {
         let mut values = self.0.iter();
         values.try_for_each(|(name, value)| map.serialize_entry(name, value))
-    }
-}
-
-/// The figures that a point is compared with.
-pub(super) struct Context<'a> {
-    pub(super) properties: &'a DeviceProperties,
-    /// The names of all workloads' axes.
-    pub(super) axes: &'a [&'static str],
-    /// Of the data sheet, by type; there is one at least.
-    pub(super) roofs: &'a BTreeMap<Precision, Roofs>,
-    pub(super) ceilings: Option<&'a Ceilings>,
-    pub(super) is_checked: bool,
-    pub(super) figures: Figures,
-    /// The hardware's counts.
-    pub(super) measured: Option<Measured>,
-    /// Prediction for a GPU that need not be present.
-    pub(super) prediction: Option<&'a Prediction>,
-    /// Its predicted time, or why there is none; nothing where it was not asked for.
-    pub(super) modelled: Option<Result<Modelled, String>>,
-    /// Of the kernel on the GPU that ran it.
-    pub(super) occupancy: Option<Theoretical>,
-}
-
-/// The occupancy that the limits of an architecture allow.
-#[derive(Clone, Debug)]
-pub(super) struct Theoretical {
-    pub(super) percent: f64,
-    pub(super) limited_by: Vec<String>,
-}
-
-/// The limits that the roofs of a predicted GPU set a launch, also where it computes nothing.
-struct PredictedTime {
-    limit: Limit,
-    bandwidth: BytesPerSec,
-    seconds: f64,
-}
-
-/// State of a launch's bytes and operations, but for the hardware's counts.
-#[derive(Debug, Default)]
-pub(super) struct Figures {
-    /// Whether the workload says its operations, and its bytes.
-    pub(super) says_flop: bool,
-    pub(super) says_bytes: bool,
-    /// The emulator's counts, or why there are none; `None` where it was not asked.
-    pub(super) counted: Option<Result<Sum, String>>,
-}
-
-impl Figures {
-    /// Of a workload that says as much, and that nobody has counted.
-    pub(super) fn of_formula(formula: &Work) -> Figures {
-        Figures {
-            says_flop: formula.flops().is_some(),
-            says_bytes: formula.bytes().is_some(),
-            counted: None,
-        }
-    }
-
-    /// Whether some operations were counted that no roof is for.
-    fn has_unknown(&self) -> bool {
-        self.sum().is_some_and(|it| it.unknown_flop > 0.0)
-    }
-
-    fn sum(&self) -> Option<&Sum> {
-        self.counted.as_ref()?.as_ref().ok()
-    }
-
-    /// Why there are no counts, where there should be.
-    fn reason(&self) -> Option<String> {
-        match self.counted.as_ref()? {
-            Ok(sum) if sum.unknown_flop > 0.0 => Some(format!(
-                "{:.0} of the operations are of a type without a roof here: nothing is predicted",
-                sum.unknown_flop
-            )),
-            Ok(_) => None,
-            Err(reason) => Some(reason.clone()),
-        }
-    }
-
-    /// Where a figure comes from that is known.
-    fn origin(&self, is_said: bool) -> Option<Origin> {
-        match is_said {
-            true => Some(Origin::Formula),
-            false => self.sum().map(|it| it.origin),
-        }
-    }
-}
-
-/// A launch, as far as its record depends on it.
-pub(super) struct Launched<'a> {
-    workload: &'a str,
-    values: &'a [(&'static str, Value)],
-    grid: GridSize,
-    cache: CacheState,
-    config: LaunchConfig,
-    work: &'a Work,
-    overhead: &'a Work,
-    load_bytes: Option<u32>,
-}
-
-impl<'a> Launched<'a> {
-    pub(super) fn new(point: &'a Point<'_>, case: &'a Case<'_>) -> Launched<'a> {
-        Launched {
-            workload: &point.workload,
-            values: &point.values,
-            grid: point.grid,
-            cache: point.cache,
-            config: case.config,
-            work: &case.work,
-            overhead: &case.overhead,
-            load_bytes: case.loads.map(|(bytes, _)| bytes),
-        }
-    }
-
-    fn value(&self, axis: &str) -> Option<&Value> {
-        let found = self.values.iter().find(|(name, _)| *name == axis);
-        found.map(|(_, value)| value)
-    }
-
-    fn dtype(&self) -> Option<String> {
-        match self.value(DTYPE) {
-            Some(value) => Some(value.to_string()),
-            None => self.work.precision().map(|it| it.name().to_owned()),
-        }
-    }
-
-    /// The lowest roof: of `roofs` for memory and `of` for each type's arithmetic.
-    fn roof(&self, memory: &Roofs, of: impl Fn(Precision) -> Option<Roofs>) -> Option<Roof> {
-        let ceiling = self.work.ceiling(of)?;
-        Some(match self.work.intensity() {
-            Some(intensity) => memory.limiting(intensity, ceiling),
-            None => Roof {
-                limit: ceiling.0,
-                value: ceiling.1,
-            },
-        })
     }
 }
 
@@ -559,130 +420,6 @@ fn difference(time: &Summary, again: &Samples) -> Option<f64> {
     Some(100.0 * (again.median - time.median).abs() / time.median)
 }
 
-impl Context<'_> {
-    /// Returns what the predicted GPU allows, from the counts or else from the workload's own figures. Overhead takes
-    /// time, and is no result.
-    fn attainable(&self, launched: &Launched<'_>) -> Option<Attainable> {
-        if self.figures.has_unknown() {
-            return None;
-        }
-        let roofs = &self.prediction?.roofs;
-        let known = launched.work;
-        let counted = self.figures.sum().and_then(|sum| {
-            let useful = match self.figures.says_flop {
-                true => known.clone(),
-                false => known.clone().without(launched.overhead),
-            };
-            roofs.attainable(&sum.work, &useful)
-        });
-        counted.or_else(|| roofs.attainable(known, known))
-    }
-
-    /// Its time and the bytes that move meanwhile, and what limits them; also where nothing is computed.
-    fn attainable_time(
-        &self,
-        launched: &Launched<'_>,
-        attainable: Option<Attainable>,
-    ) -> Option<PredictedTime> {
-        if self.figures.has_unknown() {
-            return None;
-        }
-        let roofs = &self.prediction?.roofs;
-        if let Some(it) = attainable {
-            return Some(PredictedTime {
-                limit: it.limit,
-                bandwidth: BytesPerSec(it.rate.0 / it.intensity.0),
-                seconds: it.seconds,
-            });
-        }
-        let moving = |work: &Work| {
-            let (limit, bandwidth) = roofs.bandwidth(work)?;
-            Some(PredictedTime {
-                limit,
-                seconds: work.bytes()? / bandwidth.0,
-                bandwidth,
-            })
-        };
-        let counted = self.figures.sum().and_then(|sum| moving(&sum.work));
-        counted.or_else(|| moving(launched.work))
-    }
-
-    /// On the GPU that ran it, or on the predicted one.
-    fn theoretical(&self) -> Option<Theoretical> {
-        let predicted = || {
-            let resources = self.resources()?;
-            Some(Theoretical {
-                percent: 100.0 * resources.occupancy?,
-                limited_by: resources.limited_by,
-            })
-        };
-        self.occupancy.clone().or_else(predicted)
-    }
-
-    fn resources(&self) -> Option<Resources> {
-        let (kernel, config) = self.figures.sum()?.kernel.as_ref()?;
-        let Prediction { roofs, report } = self.prediction?;
-        Resources::of(report.as_ref()?, kernel, *config, roofs.gpu.capability)
-    }
-
-    /// The data sheet's rate for what tensor cores do of the work, where it is known; of other work `lanes`.
-    fn peak(&self, work: &Work, lanes: FlopsPerSec) -> Option<FlopsPerSec> {
-        if work.tensor_types().is_empty() {
-            return Some(lanes);
-        }
-        let ceiling = work.ceiling(|precision| self.roofs.get(&precision).copied());
-        ceiling.map(|(_, rate)| rate)
-    }
-
-    /// The data sheet's roofs for the work's type; where nothing is computed, those of any type have
-    /// memory's.
-    fn roofs(&self, work: &Work) -> Roofs {
-        let of_type = work.precision().and_then(|it| self.roofs.get(&it));
-        let any = || self.roofs.values().next();
-        *of_type.or_else(any).expect("a sweep has roofs")
-    }
-
-    fn measured(&self, work: &Work, in_l2: bool) -> Option<Roofs> {
-        let precision = work.precision().unwrap_or(Precision::F32);
-        self.ceilings?.roofs(precision, in_l2)
-    }
-
-    /// Whether the bytes fit into the level 2 cache and stay there from launch to launch.
-    fn is_in_l2(&self, launched: &Launched<'_>) -> bool {
-        let l2_bytes = self.properties.gpu.as_ref().map_or(0, |gpu| gpu.l2_bytes);
-        let fits = |bytes| bytes <= l2_bytes as f64;
-        launched.cache == CacheState::Warm && launched.work.bytes().is_some_and(fits)
-    }
-
-    fn situation(
-        &self,
-        launched: &Launched<'_>,
-        seconds: f64,
-        roofs: &Roofs,
-        arithmetic: Option<(Limit, FlopsPerSec)>,
-        in_l2: bool,
-    ) -> Situation {
-        let blocks: u64 = launched.config.grid.iter().product();
-        let threads = blocks * launched.config.block_threads();
-        let places = u64::from(self.properties.multiprocessors)
-            * u64::from(self.properties.limits.threads_per_multiprocessor);
-        let bytes = launched.work.bytes().unwrap_or(0.0);
-        let computing = match (launched.work.flops(), arithmetic) {
-            (Some(flops), Some((_, rate))) => flops / rate.0,
-            _ => 0.0,
-        };
-        Situation {
-            bandwidth_share: bytes / roofs.memory.0 / seconds,
-            compute_share: computing / seconds,
-            arithmetic: arithmetic.map_or(Limit::Fma, |(limit, _)| limit),
-            load_bytes: launched.load_bytes,
-            in_l2,
-            strides: launched.grid.per_multiprocessor().is_some(),
-            is_small: threads < places,
-        }
-    }
-}
-
 /// Records of one launch that differ in the first axis alone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series<'a> {
@@ -729,12 +466,16 @@ pub(crate) fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::ceilings::host_roofs;
-    use crate::driver::{Device, Emulation};
+    use crate::driver::{Device, Emulation, LaunchConfig};
     use crate::embedded::{Gemv, Polynomial, Stream};
-    use crate::measure::{Conditions, Instructions};
-    use crate::model::{GpuRoofs, Operation, TensorRoofs};
+    use crate::measure::{CacheState, Conditions, Instructions};
+    use crate::model::{GpuRoofs, Operation, TensorRoofs, Work};
+    use crate::sweep::context::Figures;
+    use crate::sweep::predict::Prediction;
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
 

@@ -6,9 +6,9 @@ use std::fmt;
 
 use ::occupancy::{Kernel, Multiprocessor};
 
+use super::context::{Context, Figures, Launched, Theoretical};
 use super::counting::Counting;
 use super::predict::Prediction;
-use super::record::{Context, Figures, Launched, Theoretical};
 use super::rounds::{Rounds, Step};
 use super::timed::{Launch, Modelled, Times};
 use super::{Plan, Record, TooManyPoints};

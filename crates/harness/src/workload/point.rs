@@ -78,6 +78,8 @@ pub struct Point<'d> {
     pub(crate) more_shared: u32,
     /// Blocks that a multiprocessor holds at once, in an occupancy study.
     pub(crate) resident: Option<u32>,
+    /// The most blocks of a grid, in a check: on every device as many.
+    pub(crate) most_blocks: u64,
 }
 
 /// Why a point is not measured, or its result does not count.
@@ -122,6 +124,7 @@ impl<'d> Point<'d> {
             cache: CacheState::Warm,
             more_shared: 0,
             resident: None,
+            most_blocks: u64::MAX,
         }
     }
 
@@ -212,14 +215,15 @@ impl<'d> Point<'d> {
     /// so many blocks per multiprocessor, no more than these, whose threads take one after the other.
     pub fn linear(&self, threads: usize) -> LaunchConfig {
         let full = LaunchConfig::linear(threads as u64, self.block);
-        match self.grid {
-            GridSize::Full => full,
+        let most = match self.grid {
+            GridSize::Full => self.most_blocks,
             GridSize::PerMultiprocessor(count) => {
                 let multiprocessors = self.device.properties().multiprocessors;
-                let blocks = u64::from(count) * u64::from(multiprocessors);
-                LaunchConfig::blocks(full.grid[0].min(blocks), self.block)
+                self.most_blocks
+                    .min(u64::from(count) * u64::from(multiprocessors))
             }
-        }
+        };
+        LaunchConfig::blocks(full.grid[0].min(most), self.block)
     }
 
     /// As [`Point::linear`]; in an occupancy study no more blocks than the device holds at once, so that
