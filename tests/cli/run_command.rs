@@ -19,6 +19,14 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
+/// A module of one kernel `k`.
+fn module(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n.reg .pred %p<2>;\n\
+        .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n{body}\nret;\n}}\n"
+    )
+}
+
 /// Runs `ridgepoint run` in a folder.
 fn run_in(folder: &Path, words: &str) -> Output {
     Command::new(support::ridgepoint())

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{ends, folder, run_in, tree};
+use super::{ends, folder, module, run_in, tree};
 
 /// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.
 const PEERS: &str = "tests/machines/nvcc/examples.ptx";

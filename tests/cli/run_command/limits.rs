@@ -3,16 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use super::{ends, folder, run_in};
+use super::{ends, folder, module, run_in};
 use crate::support;
-
-/// A module of one kernel `k`.
-fn module(body: &str) -> String {
-    format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {{\n.reg .pred %p<2>;\n\
-        .reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [p];\n{body}\nret;\n}}\n"
-    )
-}
 
 #[test]
 fn a_launch_without_end_ends_with_what_it_waits_for_and_no_other_order_is_run() {
