@@ -1,6 +1,7 @@
 //! The errors between the host and a device.
 
 use std::borrow::Cow;
+use std::fmt::{self, Write as _};
 use std::io;
 use std::path::PathBuf;
 
@@ -95,7 +96,7 @@ pub enum DriverError {
     },
 
     /// The driver does not accept the PTX.
-    #[error("the driver refuses the PTX for sm_{arch}: {error}\n{log}")]
+    #[error("the driver refuses the PTX for sm_{arch}: {}\n{log}", told(*error))]
     RefusedPtx {
         /// The PTX's architecture.
         arch: u32,
@@ -167,7 +168,7 @@ pub enum DriverError {
     },
 
     /// The driver does not accept the kernels of a file.
-    #[error("{device}: the driver refuses {path}: {error}{}", below(.log))]
+    #[error("{device}: the driver refuses {path}: {}{}", told(*error), below(.log))]
     RefusedFile {
         /// The file.
         path: PathBuf,
@@ -367,7 +368,7 @@ pub enum DriverError {
     Counters(CuptiError),
 
     /// Another error of the driver.
-    #[error("{operation}: {error:?} ({error})")]
+    #[error("{operation}: {error:?} ({})", told(*error))]
     Cuda {
         /// The operation.
         operation: &'static str,
@@ -462,6 +463,16 @@ pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverErr
     move |error| panicked(operation).unwrap_or(DriverError::Cuda { operation, error })
 }
 
+/// Returns the driver's text for its error. Where the driver has none, `cust` fails to write it.
+fn told(error: CudaError) -> String {
+    let mut text = String::new();
+    match write!(text, "{error}") {
+        Ok(()) => text,
+        Err(fmt::Error) => "which the driver has no text for: a libcuda.so.1 of the CUDA toolkit's `stubs` is for the linker alone"
+            .to_owned(),
+    }
+}
+
 /// The result of a driver call that belongs to this operation.
 pub(super) fn checked(operation: &'static str, result: CUresult) -> Result<(), DriverError> {
     match result {
@@ -478,7 +489,17 @@ fn panicked(operation: &'static str) -> Option<DriverError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DriverError, listed};
+    use super::{CudaError, DriverError, listed};
+
+    #[test]
+    fn an_error_is_told_by_a_driver_without_texts() {
+        let (operation, error) = ("get the device", CudaError::NotInitialized);
+        let told = DriverError::Cuda { operation, error }.to_string();
+        assert!(
+            told.starts_with("get the device: NotInitialized ("),
+            "{told}"
+        );
+    }
 
     #[test]
     fn ptx_that_no_other_gpu_runs_is_not_to_be_built_again() {
