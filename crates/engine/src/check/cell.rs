@@ -56,6 +56,8 @@ impl From<Wrong> for FindingKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
     pub(super) thread: u32,
+    /// The address of its bytes in a cell, and the space that it is of.
+    pub(super) place: u64,
     pub(super) what: AccessKind,
     pub(super) element_bytes: u32,
     /// By number.
@@ -376,9 +378,10 @@ impl Judge<'_> {
             return None;
         }
         let site = (entry.who & SITE) >> SITE_SHIFT;
-        let before = self.sites.get(site).what;
-        let is_strong_write = before.writes() && before.strong().is_some();
-        let thread = self.unordered(entry, touch.thread, is_strong_write)?;
+        let before = self.sites.get(site);
+        let is_strong_write = before.what.writes() && before.what.strong().is_some();
+        let element = || touch.place & !u64::from(before.element_bytes - 1);
+        let thread = self.unordered(entry, touch.thread, is_strong_write.then(element))?;
         Some(Before {
             epoch: entry.epoch,
             thread,
@@ -437,8 +440,8 @@ impl Judge<'_> {
         (other.0.min(own.0) < needed).then_some(RaceReason::Scope)
     }
 
-    /// A thread of the entry that nothing orders before this one: the latest if it is one.
-    fn unordered(&self, entry: &Entry, me: u32, is_strong_write: bool) -> Option<u32> {
+    /// A thread of the entry that nothing orders before this one: the latest if it is one. Of a strong write the element's place.
+    fn unordered(&self, entry: &Entry, me: u32, written: Option<u64>) -> Option<u32> {
         let latest = entry.who & THREAD;
         let base = latest & !31;
         let others = (0..32)
@@ -446,10 +449,10 @@ impl Judge<'_> {
             .map(|lane| base + lane);
         std::iter::once(latest).chain(others).find(|thread| {
             !self.is_before(me, entry.epoch, *thread)
-                && !(is_strong_write
-                    && self
-                        .clock
-                        .has_observed(self.world, me, entry.epoch, *thread))
+                && !written.is_some_and(|place| {
+                    let write = (entry.epoch, *thread, place);
+                    self.clock.has_observed(self.world, me, write)
+                })
         })
     }
 

@@ -146,8 +146,16 @@ pub(super) struct Head {
     pub(super) view: Arc<View>,
 }
 
-/// A write as others know it: the block's number, the thread, the time.
-pub(super) type Write = (u32, u32, u32);
+/// A write as others know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Write {
+    /// The block's number.
+    pub(super) owner: u32,
+    pub(super) thread: u32,
+    pub(super) epoch: u32,
+    /// The address, by which one is told apart from others of the thread at that time.
+    pub(super) place: u64,
+}
 
 #[derive(Debug, Default)]
 struct Chain {
@@ -250,7 +258,7 @@ impl Chains {
 
     /// Adds a write, whatever it releases.
     pub(super) fn write(&mut self, chain: u32, write: Write) {
-        let chain = self.grow(chain, write.2);
+        let chain = self.grow(chain, write.epoch);
         if chain.writes.len() < WRITES {
             chain.len += 1;
             chain.writes.entry(write).or_insert(chain.len);

@@ -189,12 +189,22 @@ impl Clock {
         block / size == self.cluster
     }
 
-    /// Whether `me` has observed a strong write.
-    pub(super) fn has_observed(&self, world: &Epochs, me: u32, epoch: u32, thread: u32) -> bool {
+    /// Whether `me` has observed a strong write of an element at this place.
+    pub(super) fn has_observed(
+        &self,
+        world: &Epochs,
+        me: u32,
+        (epoch, thread, place): (u32, u32, u64),
+    ) -> bool {
         let Some(owner) = world.instance_at(epoch) else {
             return true;
         };
-        let write: Write = (owner, thread, epoch);
+        let write = Write {
+            owner,
+            thread,
+            epoch,
+            place,
+        };
         world.chains.has_observed(&self.all, write)
             || self
                 .views

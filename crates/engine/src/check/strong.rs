@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::access::{Order, Scope};
-use super::chains::{Chains, Head};
+use super::chains::{Chains, Head, Write};
 use super::clock::{Clock, lanes};
 use super::epochs::Epochs;
 use super::hash::Map;
@@ -232,7 +232,13 @@ impl Clock {
         }
         for group in groups {
             let chain = self.chain(world, site, group);
-            world.chains.write(chain, (self.number, thread, self.now));
+            let write = Write {
+                owner: self.number,
+                thread,
+                epoch: self.now,
+                place: how.place,
+            };
+            world.chains.write(chain, write);
             for (scope, head) in &heads {
                 if group.scope() <= (*scope).min(how.scope) {
                     self.is_exported |= group.scope() > Scope::Block;
@@ -249,6 +255,8 @@ pub(super) struct How {
     pub(super) order: Order,
     pub(super) scope: Scope,
     pub(super) bytes: u32,
+    /// The address, and the space that it is of.
+    pub(super) place: u64,
     pub(super) reach: Reach,
 }
 

@@ -66,9 +66,10 @@ pub(super) struct Numbered<'a> {
 }
 
 impl Numbered<'_> {
-    fn touch(&self, lane: u32) -> Touch {
+    fn touch(&self, lane: u32, place: u64) -> Touch {
         Touch {
             thread: self.warp * 32 + lane,
+            place,
             what: self.what,
             element_bytes: self.element_bytes,
             site: self.site,
@@ -254,10 +255,10 @@ impl Ground<'_> {
             if is_weak && access.what.writes() && line.rt[cell] & (STRONG | SET) != 0 {
                 self.overwritten.push(address);
             }
-            let touch = access.touch(lane);
+            let size = bytes as usize / count;
+            let at = address + ((cell - first) * size) as u64;
+            let touch = access.touch(lane, at | self.space);
             if let Some(before) = judge.touch(line, cell, self.sets, &touch) {
-                let size = bytes as usize / count;
-                let at = address + ((cell - first) * size) as u64;
                 let harmless = access.harmless(lane, at, size);
                 if harmless == Some(Harmless::EqualStore)
                     && judge.joins(&touch, &before)
@@ -303,15 +304,10 @@ impl Ground<'_> {
     pub(super) fn strong(&mut self, access: &Numbered<'_>, (order, scope): (Order, Scope)) {
         let fast = self.fast(access);
         let element = u64::from(access.element_bytes);
-        let how = How {
-            order,
-            scope,
-            bytes: access.element_bytes,
-            reach: self.reach,
-        };
         for (lane, start) in access.lanes.each() {
             for part in 0..u64::from(access.lanes.bytes) / element {
-                self.strong_element(access, &fast, lane, start + part * element, how);
+                let at = start + part * element;
+                self.strong_element(access, &fast, lane, at, (order, scope));
             }
         }
         if order.releases() && access.what.writes() {
@@ -325,10 +321,17 @@ impl Ground<'_> {
         fast: &Fast,
         lane: u32,
         address: u64,
-        how: How,
+        (order, scope): (Order, Scope),
     ) {
         let thread = access.warp * 32 + lane;
         let key = address | self.space;
+        let how = How {
+            order,
+            scope,
+            bytes: access.element_bytes,
+            place: key,
+            reach: self.reach,
+        };
         let known = match self.reach {
             Reach::Block => self.clock.sites.remove(&key),
             Reach::All => self.world.sites.remove(&key),

@@ -8,6 +8,8 @@ use Order::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
 const THREADS: [(usize, u32); 6] = [(0, 0), (0, 1), (0, 40), (1, 0), (1, 1), (1, 40)];
 /// The flag is reached by strong accesses of 4 bytes, and by weak ones; the rest by weak ones.
 const FLAG: u64 = 64;
+/// Another word of strong accesses.
+const OTHER: u64 = FLAG + 4;
 /// More were tried once.
 const SEEDS: u64 = 12_000;
 
@@ -68,7 +70,7 @@ fn event(random: &mut Random) -> Event {
             let address = random.below(32 / bytes) * bytes;
             Step::Access(weak, address as u64, bytes as u32)
         }
-        4..11 => Step::Access(strong, FLAG, 4),
+        4..11 => Step::Access(strong, random.of(&[FLAG, FLAG, OTHER]), 4),
         11 => Step::Access(weak, FLAG, 4),
         12..17 => Step::Fence(
             random.of(&[AcquireRelease, SequentiallyConsistent, Acquire, Release]),
@@ -132,7 +134,7 @@ fn checked(events: &[Event], apart: Apart) -> Option<usize> {
 }
 
 /// By the letter, or as far as the checker may see less: a strong write that comes before an observed
-/// one counts as observed, and so does any of the same thread, since the checker tells them apart by
+/// one of the same address counts as observed, and so does any of the same thread to that address, since the checker tells them apart by
 /// times alone; and atomic operations hand on what they read whatever their scopes.
 #[derive(Clone, Copy, PartialEq)]
 enum Rules {
@@ -235,12 +237,12 @@ impl<'a> Oracle<'a> {
     }
 
     fn observe(&mut self, read: usize) {
-        let Some((what, FLAG, _)) = self.access(read) else {
+        let Some((what, place @ (FLAG | OTHER), _)) = self.access(read) else {
             return;
         };
         let writes = |event: &usize| {
             self.access(*event)
-                .is_some_and(|(what, address, _)| what.writes() && address == FLAG)
+                .is_some_and(|(what, address, _)| what.writes() && address == place)
         };
         let last = (0..read).rev().find(writes);
         let is_seen = |write: &usize| self.rules == Rules::Lenient || self.includes(*write, read);
@@ -276,8 +278,12 @@ impl<'a> Oracle<'a> {
             self.strength(event)
                 .is_some_and(|(order, _)| order.acquires())
         };
-        // Of the flag, or a fence.
-        let writes = |event: usize| self.access(event).is_some_and(|(what, ..)| what.writes());
+        // Of the same word, or a fence.
+        let address = |event: usize| self.access(event).map(|(_, address, _)| address);
+        let writes = |event: usize| {
+            address(event) == address(write)
+                && self.access(event).is_some_and(|(what, ..)| what.writes())
+        };
         let heads: Vec<usize> = (0..=write)
             .filter(|head| *head == write || self.is_program_order(*head, write))
             .filter(|head| releases(*head) && (self.is_fence(*head) || writes(*head)))
@@ -303,8 +309,11 @@ impl<'a> Oracle<'a> {
             .filter(|read| self.before[*read][later])
             .any(|read| {
                 self.observed[read].iter().any(|seen| {
-                    let is_near = self.threads(*seen) == self.threads(write);
-                    *seen == write || (is_lenient && (is_near || self.before[write][*seen]))
+                    let address = |event| self.access(event).map(|(_, address, _)| address);
+                    let is_near = address(*seen) == address(write)
+                        && (self.threads(*seen) == self.threads(write)
+                            || self.before[write][*seen]);
+                    *seen == write || (is_lenient && is_near)
                 })
             })
     }

@@ -358,6 +358,24 @@ fn the_last_block_may_reset_the_counter() {
 }
 
 #[test]
+fn a_write_that_was_observed_shows_no_other_of_its_thread() {
+    // Two words, of which others may read the first alone: the scope of the second leaves them out.
+    for scope in [Scope::Block, Scope::Device] {
+        let mut device = Device::new(32);
+        let (x, flag) = (device.x, device.flag);
+        let [writer, reader] = [0, 1].map(|index| device.block(index));
+        device
+            .at(writer, 0, store(Relaxed, Scope::Device), flag, 4)
+            .unwrap();
+        device.at(writer, 0, store(Relaxed, scope), x, 4).unwrap();
+        let look = load(Relaxed, Scope::Device);
+        device.at(reader, 0, look, flag, 4).unwrap();
+        let races = is_race(device.at(reader, 0, look, x, 4));
+        assert_eq!(races, scope == Scope::Block, "{scope:?}");
+    }
+}
+
+#[test]
 fn a_weak_write_before_an_atomic_is_not_forgotten() {
     for ordered in [true, false] {
         let mut device = Device::new(32);
