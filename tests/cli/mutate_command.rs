@@ -214,6 +214,10 @@ fn survivors_are_accepted_with_a_reason_until_a_test_kills_them() {
     assert_eq!(status, Some(1), "{said}");
     let told = "no mutant of these lines of --accept survives any more: remove them\n  saxpy.cu:2, 3: of another time";
     assert!(said.contains(told), "{said}");
+    let (status, said) = accept(&format!("{of_comparison}{stale}"));
+    assert_eq!(status, Some(1), "{said}");
+    let below = "2 mutants survived: 66.6 % were";
+    assert!(said.contains(below) && said.contains(told), "{said}");
 
     let (status, said) = accept("[[accepted]]\nlines = [3]");
     assert_eq!(status, Some(3), "{said}");

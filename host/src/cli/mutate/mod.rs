@@ -134,22 +134,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .printed
         .show(&rows, &console, |width| report.text(width))?;
     interrupt.check()?;
-    arguments.verdict(&report)?;
-    match &accepted {
-        Some(accepted) if arguments.asks_for_all() && report.untried() == 0 => current(accepted),
-        _ => Ok(()),
+    let below = arguments.below(&report)?;
+    let tells_stale = arguments.asks_for_all() && report.untried() == 0;
+    let stale = accepted.as_ref().filter(|_| tells_stale).and_then(stale);
+    let found: Vec<String> = [below, stale].into_iter().flatten().collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Found(found.join("\n"))),
     }
 }
 
-/// Fails where an accepted mutant has not survived: it was killed, or is there no longer.
-fn current(accepted: &Accepted) -> Result<(), Failure> {
+/// Returns the accepted mutants of which none has survived, if there are any: they were killed, or are there no longer.
+fn stale(accepted: &Accepted) -> Option<String> {
     let stale: String = accepted.stale().map(|it| format!("\n  {it}")).collect();
-    match stale.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Found(format!(
-            "no mutant of these lines of --accept survives any more: remove them{stale}"
-        ))),
-    }
+    (!stale.is_empty()).then(|| {
+        format!("no mutant of these lines of --accept survives any more: remove them{stale}")
+    })
 }
 
 /// The mutants of all modules that tests have loaded.
@@ -215,7 +215,11 @@ impl Arguments {
             && (self.libraries || place.inlined.is_none() || operator.is_of_memory())
     }
 
-    fn verdict(&self, report: &Report) -> Result<(), Failure> {
+    /// Returns how far the score is below what was asked for, if it is.
+    ///
+    /// # Errors
+    /// No mutant was tried.
+    fn below(&self, report: &Report) -> Result<Option<String>, Failure> {
         let (score, left) = (report.score(), report.untried());
         if score.all == 0 {
             return Err(Failure::Failed(match left {
@@ -231,19 +235,13 @@ impl Arguments {
                 "{left} not tried: the same command goes on with {journal}"
             ));
         }
-        match score.percent() < self.fail_under {
-            true => Err(self.below(report)),
-            false => Ok(()),
-        }
-    }
-
-    fn below(&self, report: &Report) -> Failure {
-        let score = report.score();
         let survivors = counted(report.survivors() as u64, "mutant");
-        Failure::Found(format!(
-            "{survivors} survived: {} % were killed, and --fail-under asks for {} %",
-            score.text(),
-            self.fail_under
-        ))
+        Ok((score.percent() < self.fail_under).then(|| {
+            format!(
+                "{survivors} survived: {} % were killed, and --fail-under asks for {} %",
+                score.text(),
+                self.fail_under
+            )
+        }))
     }
 }
