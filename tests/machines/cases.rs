@@ -15,8 +15,8 @@ const MORE_SIZES: [usize; 7] = [2, 3, 5, 4096, 8192, 8195, 100_003];
 /// several blocks.
 const CHECKED_SIZES: [usize; 7] = [0, 1, 8, 33, 257, 1000, 8195];
 
-/// An order in which blocks wait for each other, where they do.
-const SEED: u64 = 1;
+/// Orders in which blocks wait for each other, where they do, and look at words that others have yet to write.
+const SEEDS: [u64; 2] = [1, 2];
 
 /// The cases of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -37,11 +37,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let device = Device::emulator_with(emulation.clone(), embedded_ptx())?;
                 at_sizes(&checked, &device, CHECKED_SIZES)?;
                 // In order no block waits for one that began before it.
-                let device = device.with_emulation(Emulation {
-                    schedule: Schedule::Seeded(SEED),
-                    ..emulation
-                });
-                at_sizes(&checked, &device.expect("it is the emulator"), [257])
+                SEEDS.into_iter().try_for_each(|seed| {
+                    let device = device.with_emulation(Emulation {
+                        schedule: Schedule::Seeded(seed),
+                        ..emulation.clone()
+                    });
+                    at_sizes(&checked, &device.expect("it is the emulator"), [257])
+                })
             },
         ));
         let everywhere = case.clone();

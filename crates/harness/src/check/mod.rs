@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use itertools::{Itertools, iproduct};
+use itertools::iproduct;
 
 use crate::driver::finding::Kind;
 use crate::driver::{Device, Embedded, Emulation, Schedule};
@@ -16,6 +16,15 @@ use crate::workload::{self, Loaded, Point, PointError, Value};
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
+
+/// The one of [`SIZES`] in whose place workloads with sizes of their own run those.
+fn in_place_of(of: &Checked) -> usize {
+    // Tests run the first of these under seeds, too.
+    match of.all_seeded {
+        true => 257,
+        false => 1000,
+    }
+}
 
 /// The largest size that runs under every seed, and not in order alone, of most kernels.
 const MAX_SEEDED: usize = 1000;
@@ -37,7 +46,7 @@ pub fn cases() -> Vec<Case> {
     for (of, values) in
         embedded::checked().flat_map(|of| product(&of.values).into_iter().map(move |it| (of, it)))
     {
-        let point = points(of, &values, &device, &loaded, SIZES[1]).next();
+        let point = points(of, &values, &device, &loaded, in_place_of(of)).next();
         let case = point.map(|point| of.workload.case(&point));
         let kernel = match case {
             Some(Ok(case)) => case.kernel,
@@ -55,7 +64,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The points of a workload at these values and this size.
+/// The points of a workload at these values and this size of a check.
 fn points<'d>(
     of: &Checked,
     values: &[(&'static str, Value)],
@@ -63,12 +72,20 @@ fn points<'d>(
     loaded: &'d Loaded,
     n: usize,
 ) -> impl Iterator<Item = Point<'d>> {
-    let size = (of.size, Value::Whole(n.min(of.most) as u64 * of.each));
-    let values = values.iter().cloned().chain([size]).collect_vec();
-    iproduct!(&of.blocks, &of.grids).map(move |(&block, &most_blocks)| Point {
-        block,
-        most_blocks,
-        ..Point::new(device, loaded, of.workload, values.clone())
+    let sizes = match of.sizes.as_slice() {
+        [] => vec![n.min(of.most) as u64 * of.each],
+        own if n == in_place_of(of) => own.to_vec(),
+        _ => Vec::new(),
+    };
+    let shapes = iproduct!(sizes, &of.blocks, &of.grids);
+    shapes.map(move |(size, &block, &most_blocks)| {
+        let size = (of.size, Value::Whole(size));
+        let values = values.iter().cloned().chain([size]).collect();
+        Point {
+            block,
+            most_blocks,
+            ..Point::new(device, loaded, of.workload, values)
+        }
     })
 }
 

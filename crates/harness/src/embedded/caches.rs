@@ -35,7 +35,10 @@ impl Workload for Again {
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
         let chunk = step(at.block()) * at.size("steps");
         let [passes, shift] = ["passes", "shift"].map(|axis| at.whole(axis) as u32);
-        let blocks = at.size("n").div_ceil(chunk).max(1);
+        let blocks = match chunk {
+            0 => 2,
+            _ => at.size("n").div_ceil(chunk).max(1),
+        };
         let config = LaunchConfig::blocks(blocks as u64, at.block());
         let arrays = at
             .launch(read_again::entry(), config)

@@ -16,6 +16,8 @@ pub(crate) struct Checked {
     pub(crate) each: u64,
     /// The most elements, where each takes its time.
     pub(crate) most: usize,
+    /// Sizes in place of those of a check, where there are any.
+    pub(crate) sizes: Vec<u64>,
     /// The other axes.
     pub(crate) values: Vec<(&'static str, Vec<Value>)>,
     pub(crate) blocks: Vec<u32>,
@@ -34,6 +36,7 @@ impl Checked {
             size: "n",
             each: 1,
             most: usize::MAX,
+            sizes: Vec::new(),
             values: Vec::new(),
             blocks: blocks.to_vec(),
             grids: vec![FULL, FEW],
@@ -87,6 +90,14 @@ impl Checked {
 
     pub(super) fn most(self, most: usize) -> Checked {
         Checked { most, ..self }
+    }
+
+    /// At these sizes, whatever those of a check are.
+    pub(super) fn of_sizes(self, sizes: impl IntoIterator<Item = u64>) -> Checked {
+        Checked {
+            sizes: sizes.into_iter().collect(),
+            ..self
+        }
     }
 
     pub(super) fn all_seeded(self) -> Checked {

@@ -1,5 +1,7 @@
 //! Kernels of devices that share a vector, each by itself: it sends to its own words, or finds all of them there.
 
+use std::ops::RangeInclusive;
+
 use kernels_gpu::distributed::{SEND_BLOCK, TAKE_BLOCK, gemv_send, take_look, take_normalized};
 use kernels_gpu::norm::BLOCK;
 use kernels_gpu::reduction::{from_word, to_word};
@@ -7,19 +9,20 @@ use kernels_gpu::vector::reference_norm;
 
 use super::checked::{Checked, OfSize};
 use super::gemv::{UNEVEN, exact_bits};
-use super::norm::{self, MOST_UNUSUAL, NUMBERS, Numbers, OfPoint};
+use super::norm::{self, Grid};
+use super::numbers::{NUMBERS, Numbers, wide};
 use super::registry::Listed;
-use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random, whole};
+use super::values::{Expected, Given, Output, check_each, check_same, whole};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::vector::Real;
-use crate::workload::{Case, Point, PointError};
+use crate::workload::{Axis, Case, Point, PointError};
 
 /// The most rows in a check: each takes a block, whatever its length.
 const MAX_ROWS: usize = 1000;
 /// Columns of a matrix of many rows.
 const COLUMNS: usize = 5;
-/// Devices whose sums a norm is made of: more than a thread asks for at once, and some that are left.
-const DEVICES: usize = 19;
+/// Devices whose sums a norm is made of: the last of them is each of those that a thread asks for at once.
+const DEVICES: RangeInclusive<u64> = 1..=18;
 /// The factors of the squares' roots in the three sums of `f64`: usual numbers, small ones and large ones.
 const FACTORS: [f64; 3] = [
     1.0,
@@ -32,13 +35,12 @@ const IN_FLIGHT: usize = 8;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 pub(super) fn listed() -> Vec<Listed> {
-    let all = [
-        OfSize::elements(gemv_send::entry().name(), product),
-        root::<f32>(),
-        root::<f64>(),
-    ];
-    let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
-    let mut all: Vec<Listed> = all.into_iter().map(listed).collect();
+    let products = OfSize::elements(gemv_send::entry().name(), product);
+    let mut all = vec![Listed::checked(products, [Checked::of_size(products)])];
+    all.extend([root::<f32>(), root::<f64>()].map(|it| {
+        let checked = Checked::of_size(it).at(NUMBERS, 0..Numbers::ALL.len() as u64);
+        Listed::checked(it, [checked.of_sizes(DEVICES)])
+    }));
     let takes = [
         OfSize::elements(take_normalized::entry().name(), normalized),
         OfSize::elements(take_look::entry().name(), look),
@@ -48,28 +50,19 @@ pub(super) fn listed() -> Vec<Listed> {
     all
 }
 
-/// At sizes, too, that end behind each of the words that a thread asks for at once.
 fn taking(it: &'static OfSize) -> Listed {
-    let ends = [(96, 64), (128, 40), (257, 28)];
-    let ends = ends.map(|(each, most)| Checked::of_size(it).each(each).most(most));
-    Listed::checked(it, [Checked::of_size(it)].into_iter().chain(ends))
+    // The last number is each of those that a thread asks for at once.
+    let ends = (0..IN_FLIGHT as u64).map(|i| u64::from(TAKE_BLOCK) * i + 100);
+    // A thread has two groups of numbers.
+    let others = Checked::of_size(it).at(NUMBERS, 1..Numbers::ALL.len() as u64);
+    let all = Checked::of_size(it);
+    let ends = Checked::of_size(it).of_sizes(ends);
+    Listed::checked(it, [all, ends, others.of_sizes([8195])])
 }
 
 fn sums<T: Real>() -> Listed {
-    let each = T::WIDTH as u64 + 1;
-    let usual = squares::<T>(|_| Numbers::Usual);
-    let unusual = squares::<T>(|at| Numbers::ALL[at.size(NUMBERS)]);
-    let others = [Numbers::Large, Numbers::Small, Numbers::NotANumber];
-    let unusual = Checked::of_size(unusual).at(NUMBERS, others.map(|it| it as u64));
-    Listed::checked(
-        usual,
-        [
-            Checked::of_size(usual).each(each),
-            // At most 18,000 elements, which one block takes in whole turns and a rest.
-            Checked::of_size(usual).each(3).most(6000),
-            unusual.each(each).most(MOST_UNUSUAL),
-        ],
-    )
+    let it = squares::<T>();
+    Listed::checked(it, norm::of_norms::<T>(it))
 }
 
 /// Words of two devices, one behind the other, and their addresses, as a kernel is given those that it sends to.
@@ -91,6 +84,9 @@ impl Sent {
         let words = self.words.contents()?;
         let (first, second) = words.split_at(words.len() / 2);
         check_same(second, first)?;
+        if let Some(place) = first.iter().position(|&word| word == 0) {
+            return Err(format!("word {place} says that nothing has come").into());
+        }
         Ok(first.iter().copied().map(from_word).collect())
     }
 }
@@ -173,14 +169,15 @@ struct Normalized {
     come: Come,
     out: Output<f64>,
     length: Output<f64>,
+    kind: Numbers,
     numbers: Vec<f64>,
 }
 
 impl Normalized {
-    fn new(device: &Device, n: usize) -> Result<Normalized, DriverError> {
-        // By turns of all kinds but infinity and NaN.
-        let numbers = Numbers::ALL[n % 6].of::<f64>(n);
+    fn new(device: &Device, kind: Numbers, n: usize) -> Result<Normalized, DriverError> {
+        let numbers = kind.of::<f64>(n);
         Ok(Normalized {
+            kind,
             come: Come::new(device, &numbers)?,
             out: Output::new(device, n)?,
             length: Output::new(device, 1)?,
@@ -189,23 +186,21 @@ impl Normalized {
     }
 
     fn check(&self) -> Result<(), PointError> {
-        let value = reference_norm(self.numbers.iter().copied());
-        let tolerance = 2.0 * f64::EPSILON * value;
-        self.length
-            .check([Expected { value, tolerance }].into_iter())?;
+        let norm = self.kind.norm_of(&self.numbers);
+        self.length.check([norm].into_iter())?;
         self.out.check(self.numbers.iter().map(|x| Expected {
-            value: x / value,
-            tolerance: 4.0 * f64::EPSILON * (x / value).abs(),
+            value: x / norm.value,
+            tolerance: 4.0 * f64::EPSILON * (x / norm.value).abs(),
         }))?;
         self.come.check()
     }
 }
 
 fn normalized<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
-    let n = at.size("n");
+    let (n, kind) = (at.size("n"), Numbers::at(at));
     let arrays = at
         .launch(take_normalized::entry(), blocks(n))
-        .arrays(move |device| Normalized::new(device, n))
+        .arrays(move |device| Normalized::new(device, kind, n))
         .check(|it| it.check());
     // SAFETY: as many words in each set as numbers.
     Ok(unsafe {
@@ -219,11 +214,11 @@ fn normalized<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
 }
 
 fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
-    let n = at.size("n");
+    let (n, kind) = (at.size("n"), Numbers::at(at));
     let arrays = at
         .launch(take_look::entry(), blocks(n))
         .arrays(move |device| {
-            let mut it = Normalized::new(device, n)?;
+            let mut it = Normalized::new(device, kind, n)?;
             let before: Vec<f64> = it.numbers.iter().map(|x| -x).collect();
             it.out.write(&before)?;
             let kept = [Output::<f64>::new(device, n)?, Output::new(device, n)?];
@@ -232,7 +227,7 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
         .check(|(it, before, kept)| {
             let kept = [kept[0].values()?, kept[1].values()?];
             // A second launch finds what the first has made.
-            if kept[0] != it.out.values()? {
+            if check_same(&kept[0], &it.out.values()?).is_err() {
                 check_same(&kept[0], before)?;
             }
             check_same(&kept[1], &it.numbers)?;
@@ -265,87 +260,88 @@ fn blocks(n: usize) -> LaunchConfig {
     LaunchConfig::blocks(n.div_ceil(at_once).max(1) as u64, TAKE_BLOCK)
 }
 
-fn squares<T: Real>(numbers: impl OfPoint) -> &'static OfSize {
+fn squares<T: Real>() -> &'static OfSize {
     OfSize::elements(T::squares_send().name(), move |at| {
-        let (n, numbers) = (at.size("n"), numbers(at));
+        let (n, numbers) = (at.size("n"), Numbers::at(at));
         let blocks = norm::blocks::<T>(at);
         let arrays = at
             .launch(T::squares_send(), LaunchConfig::blocks(blocks, BLOCK))
             .arrays(move |device| {
                 let given = Given::<T>::new(device, numbers.of(n), n, 0)?;
                 let sent = Sent::new(device, 2 * T::SUMS)?;
-                let partials = device.buffer_zeroed(blocks as usize)?;
-                Ok((given, sent, partials, device.buffer_zeroed(1)?))
+                Ok((given, sent, Grid::<T::Sums>::new(device, blocks)?))
             })
-            .check(move |(it, sent, ..)| {
-                let (x, _) = it.here();
-                let own = match numbers {
-                    Numbers::Small if T::SUMS > 1 => 1,
-                    Numbers::Large if T::SUMS > 1 => 2,
-                    _ => 0,
-                };
+            .check(move |(it, sent, grid)| {
                 // The first device's words are not this one's.
                 let sums = sent.numbers()?[T::SUMS..].to_vec();
-                let expected = (0..T::SUMS).map(|sum| {
-                    let scaled = x.iter().map(|&x| FACTORS[sum] * x.into());
-                    let value = reference_norm(scaled).powi(2);
-                    let tolerance = 4.0 * epsilon::<T>() * value;
-                    match sum == own {
-                        true => Expected { value, tolerance },
-                        false => Expected::exactly(0.0),
-                    }
-                });
-                check_each(sums.into_iter(), expected)
+                let alone = match numbers {
+                    Numbers::Usual => Some(0),
+                    Numbers::Small if T::SUMS > 1 => Some(1),
+                    Numbers::Large if T::SUMS > 1 => Some(2),
+                    _ => None,
+                };
+                // A kind of numbers has a sum, and the others are 0.
+                for sum in (0..T::SUMS).filter(|&sum| alone.is_some_and(|alone| sum != alone)) {
+                    Expected::exactly(0.0).check(&format!("sum {sum}"), sums[sum])?;
+                }
+                let roots = sums.iter().zip(FACTORS);
+                let roots = roots.map(|(sum, factor)| sum.sqrt() / factor);
+                let root: f64 = T::from_f64(reference_norm(roots)).into();
+                let norm = numbers.norm_of(it.here().0);
+                norm.check("the root of the sums", root)?;
+                grid.check()
             });
         // SAFETY: one partial per block, a ticket that begins at 0, and words for two devices.
         Ok(unsafe {
-            arrays.arguments_unchecked(|(it, sent, partials, ticket)| {
-                let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+            arrays.arguments_unchecked(|(it, sent, grid)| {
+                let (partials, ticket) = grid.views();
                 (it.x.slice(..), 1, sent.targets.slice(..), partials, ticket)
             })
         })
     })
 }
 
+/// The sums of the square of a number, as [`Squares`](kernels_gpu::norm::Squares) has them.
+fn square<T: Real>(x: f64) -> Vec<f64> {
+    let own = match x.abs() {
+        _ if T::SUMS == 1 => 0,
+        x if x * FACTORS[2] > 2f64.powi(-52) => 2,
+        x if x * FACTORS[1] < 2f64.powi(26) => 1,
+        _ => 0,
+    };
+    let mut sums = vec![0.0; T::SUMS];
+    sums[own] = (x * FACTORS[own]).powi(2);
+    sums
+}
+
 fn root<T: Real>() -> &'static OfSize {
-    OfSize::elements(T::take_root().name(), |at| {
-        let n = at.size("n");
-        let own = n % T::SUMS;
+    OfSize::new(T::take_root().name(), Axis::whole("devices", [8]), |at| {
+        let (devices, numbers) = (at.size("devices"), Numbers::at(at));
         let arrays = at
             .launch(T::take_root(), LaunchConfig::blocks(1, 32))
             .arrays(move |device| {
-                // Of each device one of the sums.
-                let squares = random::<f64>(n.max(1)).into_iter().cycle();
-                let mut squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
-                if n == 257 {
-                    squares[0] = f64::NAN;
+                // Of each device the square of a number.
+                let x: Vec<T> = numbers.of(devices);
+                let mut sums: Vec<f64> = wide(&x).flat_map(square::<T>).collect();
+                if numbers == Numbers::NotANumber {
+                    // Any of the sums may be one.
+                    sums[devices / 2 * T::SUMS + devices % T::SUMS] = f64::NAN;
                 }
-                let mut sums = vec![0.0; DEVICES * T::SUMS];
-                for (number, square) in squares.iter().enumerate() {
-                    sums[number * T::SUMS + own] = *square;
-                }
-                let come = Come::new(device, &sums)?;
-                Ok((
-                    come,
-                    Output::<T>::new(device, 1)?,
-                    squares.iter().sum::<f64>(),
-                ))
+                Ok((Come::new(device, &sums)?, Output::<T>::new(device, 1)?, x))
             })
-            .check(move |(come, length, sum)| {
-                let value = sum.sqrt() / FACTORS[own];
-                let tolerance = 2.0 * epsilon::<T>() * value;
-                length.check([Expected { value, tolerance }].into_iter())?;
+            .check(move |(come, length, x)| {
+                length.check([numbers.norm_of(x)].into_iter())?;
                 come.check()
             });
         // SAFETY: the sums of so many devices.
         Ok(unsafe {
-            arrays.arguments_unchecked(|(come, length, _)| {
+            arrays.arguments_unchecked(move |(come, length, _)| {
                 let Come { words, spare, lost } = come;
                 let sets = (words.slice_mut(..), spare.slice_mut(..));
                 (
                     sets.0,
                     sets.1,
-                    DEVICES as u32,
+                    devices as u32,
                     length.view(),
                     lost.slice_mut(..),
                     NANOSECONDS,

@@ -221,7 +221,10 @@ fn of_vectors<T: Real>(
         let threads = map_threads::<T>(at.whole("n"));
         Ok(case(at, at.linear(threads as usize)))
     });
-    Listed::checked(workload, [Checked::new(workload, &[BLOCK])])
+    // Each of SPECIAL is among the elements that are less than a vector.
+    let ends = 1..=3 * SPECIAL.len() as u64;
+    let checked = || Checked::new(workload, &[BLOCK]);
+    Listed::checked(workload, [checked(), checked().of_sizes(ends)])
 }
 
 /// `n` numbers by turns up to [`SPREAD`] in magnitude, up to 1, and [`SPECIAL`].

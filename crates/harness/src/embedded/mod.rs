@@ -17,6 +17,7 @@ mod gemv;
 pub(crate) mod latency;
 mod matmul;
 mod norm;
+mod numbers;
 pub(crate) mod partitions;
 pub(crate) mod pattern;
 pub(crate) mod peer;

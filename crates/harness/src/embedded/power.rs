@@ -16,14 +16,16 @@ pub(super) fn listed() -> Vec<Listed> {
     let launches = Axis::whole("launches", [20]).help("launches of a sample");
     let alone = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
     let inspected = OfSize::elements(inspect::entry().name(), look);
-    // Sizes, too, that end behind others of the elements that a thread asks for at once.
-    let ends = [(40, 33), (50, 33), (257, 8)];
-    let ends = ends.map(|(each, most)| Checked::of_size(inspected).each(each).most(most));
+    // The last element is each of those that a thread asks for at once.
+    let ends = (0..8).map(|i| u64::from(BLOCK) * (8 + i) + 100);
     vec![
         alone(OfSize::elements(with_spectrum::entry().name(), spectrum)),
         Listed::checked(
             inspected,
-            [Checked::of_size(inspected)].into_iter().chain(ends),
+            [
+                Checked::of_size(inspected),
+                Checked::of_size(inspected).of_sizes(ends),
+            ],
         ),
         alone(OfSize::new(count::entry().name(), launches, counted)),
     ]

@@ -16,7 +16,7 @@ use super::checked::{Checked, FEW, FULL};
 use super::exchange::Exchange;
 use super::latency::{Barrier, BlockBarrier, Chase, clocks};
 use super::partitions::Lines;
-use super::stream::UNROLLS;
+use super::stream::{self, UNROLLS};
 use super::{
     Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, peer,
     power,
@@ -119,7 +119,7 @@ fn streams() -> Vec<Listed> {
         let checks = [check(it, &[128, 160]).most(UNEVEN), check(it, &[256])];
         Listed::checked(it, checks).good_for(&[All])
     };
-    let norm = check(&Stream::NRM2, &[96]).all_seeded();
+    let norms = stream::norms_checked().chain([check(&Stream::NRM2, &[96]).all_seeded()]);
     vec![
         stream(&Stream::COPY).good_for(&[All, Occupancy]),
         stream(&Stream::READ),
@@ -128,7 +128,7 @@ fn streams() -> Vec<Listed> {
         stream(&Stream::STREAM_SCALE),
         stream(&Stream::ELEMENTWISE),
         stream(&Stream::TRIAD),
-        Listed::checked(&Stream::NRM2, [norm]).good_for(&[All]),
+        Listed::checked(&Stream::NRM2, norms).good_for(&[All]),
     ]
 }
 
@@ -197,7 +197,7 @@ fn ceilings() -> Vec<Listed> {
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
         .at("passes", [0, 3])
-        .at("steps", [2])
+        .at("steps", [0, 1, 2])
         .at("shift", [0, 1]);
     // With a power of two threads each reads again what it has written itself, and needs no barrier.
     let shared = |block| Checked::one_shape(&Shared, block).at("passes", [0, 3]);
@@ -210,9 +210,10 @@ fn ceilings() -> Vec<Listed> {
         .sized_by("places")
         .at("stride", [1])
         .at("loads", [503])
-        .at("readers", [0, 3])
-        .at("steps", [9])
-        .at("passes", [0, 2]);
+        .at("readers", [0, 1, 3])
+        .at("steps", [0, 9])
+        .at("ended", [0, 1])
+        .at("passes", [0, 1, 2]);
     let banks = |strides: &[u32], passes: &[u64]| {
         let points = one_shape(&Banks).at("stride", strides.iter().copied());
         points.at("passes", passes.iter().copied()).most(MAX)

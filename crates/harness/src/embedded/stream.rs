@@ -10,6 +10,9 @@ use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::*;
 use kernels_gpu::studied::{axpys, norms, scales as studied_scales};
 
+use super::checked::Checked;
+use super::norm::{self, Grid};
+use super::numbers::{BLOCKS, NUMBERS, Numbers};
 use super::pattern::*;
 use super::values::{Expected, Output, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
@@ -266,33 +269,82 @@ fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
 }
 
 fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
-    let config = at.one_wave(vectors.div_ceil(ilp as usize));
+    let config = match at.given(BLOCKS) {
+        Some(blocks) => LaunchConfig::blocks(blocks, at.block()),
+        None => at.one_wave(vectors.div_ceil(ilp as usize)),
+    };
     let entry = norms(ilp).expect("there is one for each of UNROLLS");
     let n = vectors * WIDTH;
+    let numbers = at.given(NUMBERS).map(|_| Numbers::at(at));
+    let numbers = numbers.map(|it| (it, it.of::<f32>(n)));
+    let given = numbers.clone();
     let arrays = at
         .launch(entry, config)
         .arrays(move |device| {
-            let x = patterned(device, 0, vectors)?;
+            let x = match &given {
+                Some((_, numbers)) => device.buffer_from(numbers.as_chunks().0)?,
+                None => patterned(device, 0, vectors)?,
+            };
             let result = Output::<f32>::new(device, 1)?;
-            let partials = device.buffer_zeroed(config.grid[0] as usize)?;
-            Ok((x, result, partials, device.buffer_zeroed(1)?))
+            Ok((x, result, Grid::new(device, config.grid[0])?))
         })
-        .check(move |(_, result, ..)| {
-            let value = norm_of_pattern(n);
-            let tolerance = NORM_TOLERANCE * value;
-            result.check([Expected { value, tolerance }].into_iter())
+        .check(move |(_, result, grid)| {
+            let expected = match &numbers {
+                Some((kind, numbers)) => kind.norm_of(numbers),
+                None => {
+                    let value = norm_of_pattern(n);
+                    let tolerance = NORM_TOLERANCE * value;
+                    Expected { value, tolerance }
+                }
+            };
+            result.check([expected].into_iter())?;
+            grid.check()
         });
     // SAFETY: x is aligned as device allocations are; there is a partial sum for each block, a ticket that
     // begins at 0 and is 0 again after each launch, and blocks are whole warps (`case`).
     let case = unsafe {
-        arrays.arguments_unchecked(|(x, result, partials, ticket)| {
-            let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+        arrays.arguments_unchecked(|(x, result, grid)| {
+            let (partials, ticket) = grid.views();
             (x.slice(..), result.view(), partials, ticket)
         })
     };
     case.reads::<Vector>(vectors)
         .operations(Precision::F32, Operation::Fma, n)
         .overhead(beside_norm(vectors, ilp, config))
+}
+
+/// Where the norm is checked, beside launches of users: in grids of small blocks, with other numbers in several of them, and in blocks of
+/// 32 warps.
+pub(super) fn norms_checked() -> impl Iterator<Item = Checked> {
+    const SMALL: u32 = 64;
+    let checked = |block: u32, blocks: &[u64]| {
+        let it = Checked::one_shape(&Stream::NRM2, block).at("ilp", UNROLLS);
+        it.at(BLOCKS, blocks.iter().copied())
+    };
+    let elements = |block: u32| u64::from(block) * WIDTH as u64;
+    // All threads of a block add up the sums of more blocks, four in a turn: each of these is the last of some.
+    let of_a_block = (0..4).map(|i| 256 + u64::from(SMALL) * i + 9);
+    let few: Vec<u64> = norm::OF_A_WARP.into_iter().chain(of_a_block).collect();
+    // In each block one vector a thread.
+    let full = move |block, blocks, numbers: Numbers| {
+        let it = checked(block, &[blocks]).at(NUMBERS, [numbers as u64]);
+        it.of_sizes([elements(block) * blocks])
+    };
+    let others = checked(96, &[3]).at(NUMBERS, 1..Numbers::ALL.len() as u64);
+    [
+        checked(SMALL, &few)
+            .all_seeded()
+            .of_sizes([3 * elements(SMALL)]),
+        others.of_sizes([40 * elements(96) + 5 * WIDTH as u64]),
+        full(SMALL, 250, Numbers::Usual).all_seeded(),
+        full(SMALL, 456, Numbers::Usual).all_seeded(),
+        full(SMALL, 250, Numbers::Alone),
+        full(SMALL, 288, Numbers::Alone),
+        // Alone in the last warps of the block itself, and of the block that adds up the sums of all.
+        full(1024, 1, Numbers::Alone),
+        full(1024, 544, Numbers::Alone),
+    ]
+    .into_iter()
 }
 
 /// Returns the work of the norm's launch beside the squares: that of vectors that are not there, and the sums of each

@@ -203,6 +203,12 @@ impl<'d> Point<'d> {
         }
     }
 
+    /// The whole number of an axis, where the point has it.
+    pub(crate) fn given(&self, axis: &str) -> Option<u64> {
+        let has_it = self.values.iter().any(|(name, _)| *name == axis);
+        has_it.then(|| self.whole(axis))
+    }
+
     fn value(&self, axis: &str) -> &Value {
         let found = self.values.iter().find(|(name, _)| *name == axis);
         let Some((_, value)) = found else {
