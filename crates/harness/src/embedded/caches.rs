@@ -36,6 +36,7 @@ impl Workload for Again {
         let chunk = step(at.block()) * at.size("steps");
         let [passes, shift] = ["passes", "shift"].map(|axis| at.whole(axis) as u32);
         let blocks = match chunk {
+            // However many are empty, there is nothing to read.
             0 => 2,
             _ => at.size("n").div_ceil(chunk).max(1),
         };

@@ -324,8 +324,10 @@ fn root<T: Real>() -> &'static OfSize {
                 let x: Vec<T> = numbers.of(devices);
                 let mut sums: Vec<f64> = wide(&x).flat_map(square::<T>).collect();
                 if numbers == Numbers::NotANumber {
-                    // Any of the sums may be one.
-                    sums[devices / 2 * T::SUMS + devices % T::SUMS] = f64::NAN;
+                    // Any of a device's sums may be the one that is no number.
+                    let of_device = &mut sums[devices / 2 * T::SUMS..][..T::SUMS];
+                    of_device.fill(0.0);
+                    of_device[devices % T::SUMS] = f64::NAN;
                 }
                 Ok((Come::new(device, &sums)?, Output::<T>::new(device, 1)?, x))
             })

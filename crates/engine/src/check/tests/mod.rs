@@ -6,6 +6,7 @@ mod benign;
 mod copies;
 mod devices;
 mod host;
+mod messages;
 mod oracle;
 mod races;
 mod rows;
