@@ -67,6 +67,29 @@ pub(crate) fn add_variables(folder: &Path) {
 }
 
 #[test]
+fn a_register_that_is_not_written_yet_is_told_apart() {
+    let folder = folder();
+    let lines = [
+        "break saxpy.cu:3 if blockIdx.x == 3 && threadIdx.x == 17",
+        "run",
+        "print %rd5",
+        "lanes %f2",
+        "info registers",
+        "quit",
+    ];
+    let (printed, _) = session(folder.path(), "ridgepoint debug ./saxpy", &lines);
+    for said in [
+        "`%rd5` is not written yet\n",
+        "`%f2` is not written yet\n",
+        "%r1: u32 = 785\n",
+        "%rd5: u64 = <not written yet>\n",
+        "%f4: f32 = <not written yet>\n",
+    ] {
+        assert!(printed.contains(said), "{said}: {printed}");
+    }
+}
+
+#[test]
 fn a_schedule_has_a_session() {
     let folder = folder();
     let command = command("debugging.md", "ridgepoint debug --seed 3");

@@ -29,6 +29,8 @@ const VECTORS: [(&str, &str); 4] = [
     ("gridDim", "nctaid"),
 ];
 const AXES: [&str; 3] = ["x", "y", "z"];
+/// The text for a register that the thread has not written.
+const UNWRITTEN: &str = "<not written yet>";
 
 /// Answers a question.
 ///
@@ -138,11 +140,11 @@ impl<'a> View<'a> {
     }
 
     fn scopes(&self) -> Vec<Scope> {
-        let number = |name: String, bits: u128, ty: Type| Variable {
+        let number = |name: String, bits: Option<u128>, ty: Type| Variable {
             expression: name.clone(),
             name,
             value: Value {
-                text: ty.value(bits).to_string(),
+                text: bits.map_or_else(|| UNWRITTEN.to_owned(), |it| ty.value(it).to_string()),
                 ty: ty.name().to_owned(),
             },
             elements: 0,
@@ -152,17 +154,14 @@ impl<'a> View<'a> {
             AXES.map(|axis| {
                 let name = format!("{vector}.{axis}");
                 let (bits, ty) = self.special(&name).unwrap_or((0, Type::U32));
-                number(name, bits, ty)
+                number(name, Some(bits), ty)
             })
         });
         let registers = self
             .stopped
             .registers(self.seat.lane, self.call())
             .into_iter();
-        let registers = registers.map(|it| {
-            let bits = it.lanes[self.seat.lane as usize];
-            number(it.name, bits, Type::of(it.ty))
-        });
+        let registers = registers.map(|it| number(it.name, it.bits, Type::of(it.ty)));
         let parameters = (0..).zip(self.stopped.parameters());
         let parameters = parameters.map(|(index, it)| self.parameter(index, &it));
         let memory = self.stopped.variables().into_iter().map(|it| {
@@ -329,18 +328,22 @@ impl<'a> View<'a> {
         Some((number.into(), Type::U32))
     }
 
-    /// A register or a parameter.
-    fn bits(&self, name: &str) -> Option<(u128, Type)> {
+    /// The number of a register or a parameter. An error: the register is not written yet.
+    fn number(&self, name: &str) -> Option<Result<Object, String>> {
         let register = || {
             let it = self.stopped.register(self.seat.lane, self.call(), name)?;
-            Some((it.lanes[self.seat.lane as usize], Type::of(it.ty)))
+            let bits = it
+                .bits
+                .ok_or_else(|| format!("`{name}` is not written yet"));
+            Some(bits.map(|bits| Object::number(bits, Type::of(it.ty))))
         };
         let parameter = || {
             let parameters = self.stopped.parameters();
             let number = name.strip_prefix("arg").and_then(|it| it.parse().ok());
             let by_name = || parameters.iter().position(|it| it.name == name);
             let index: usize = number.or_else(by_name)?;
-            parameters.get(index).map(bits_of)
+            let (bits, ty) = bits_of(parameters.get(index)?);
+            Some(Ok(Object::number(bits, ty)))
         };
         register().or_else(parameter)
     }
@@ -362,15 +365,16 @@ impl<'a> View<'a> {
 
 impl Names for View<'_> {
     fn object(&self, name: &str) -> Option<Result<Object, String>> {
-        let number = |(bits, ty)| Ok(Object::number(bits, ty));
-        let special = || self.special(name).map(number);
+        let special = || {
+            let (bits, ty) = self.special(name)?;
+            Some(Ok(Object::number(bits, ty)))
+        };
         // No variable of the source has such a name.
         if name.contains('.') || name.starts_with('%') {
-            return special().or_else(|| self.bits(name).map(number));
+            return special().or_else(|| self.number(name));
         }
         let in_source = self.source_variable(name);
-        let other = || self.bits(name).map(number);
-        let found = in_source.or_else(special).or_else(other);
+        let found = in_source.or_else(special).or_else(|| self.number(name));
         found.or_else(|| self.array(name).map(Ok))
     }
 
@@ -387,7 +391,7 @@ impl Names for View<'_> {
 impl Machine for View<'_> {
     fn register(&self, name: &str) -> Option<u128> {
         let register = self.stopped.register(self.seat.lane, self.call(), name)?;
-        Some(register.lanes[self.seat.lane as usize])
+        register.bits
     }
 
     fn address(&self, symbol: &str) -> Option<u64> {

@@ -6,7 +6,7 @@ use super::symbols::{Symbols, register};
 
 /// The machine that an expression refers to: one lane of a stopped launch.
 pub(crate) trait Machine {
-    /// The bits of a register.
+    /// The bits of a register; none where there is no such one, or it is not written yet.
     fn register(&self, name: &str) -> Option<u128>;
 
     /// The generic address of a variable or a parameter, by its name in the PTX.

@@ -1,6 +1,6 @@
 //! Functions, called and inlined, and instructions under a guard.
 
-use debugger::protocol::{Location, Reason, Stop, Until};
+use debugger::protocol::{Answer, Location, Question, Reason, Seat, Stop, Until};
 use engine::Options;
 
 use crate::support::Front;
@@ -84,7 +84,19 @@ fn steps_go_into_functions_and_over_them_and_back() {
     assert_eq!(frames(&line_3), [("calls", 3)]);
     let called = front.go(Until::Line, 3);
     assert_eq!(frames(&called), [("twice", 20), ("calls", 3)]);
-    assert_eq!(front.value(3, "%r1"), "0");
+    // The function's own is not written yet, and its caller's is another.
+    assert_eq!(front.value(3, "%r1"), "`%r1` is not written yet");
+    let seat = Seat { lane: 3, frame: 1 };
+    let value = |front: &mut Front, name: &str| {
+        let answer = front.ask(Question::Value(seat, name.to_owned()))?;
+        match answer {
+            Answer::Value(value) => Ok(value.text),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(value(&mut front, "%r1").as_deref(), Ok("3"));
+    let unwritten = Err("`%r2` is not written yet".to_owned());
+    assert_eq!(value(&mut front, "%r2"), unwritten);
     assert_eq!(
         frames(&front.go(Until::Line, 3)),
         [("twice", 21), ("calls", 3)]

@@ -1,9 +1,9 @@
 //! A stopped launch, looked at.
 
 use debugger::protocol::{Answer, Question, Seat, Until};
-use engine::Options;
+use engine::{Options, Schedule};
 
-use crate::support::{BLOCKS, Front, SUM, THREADS, line};
+use crate::support::{BLOCKS, Front, SUM, THREADS, line, sums};
 
 #[test]
 fn values_are_those_of_a_lane_and_of_all() {
@@ -125,5 +125,64 @@ fn of_registers_of_the_same_name_the_first_is_meant() {
     front.set(&[(line(6), "", 0)]);
     front.go(Until::Breakpoint, 0);
     assert_eq!(front.value(0, "%r7"), "32");
+    front.end().expect("no finding");
+}
+
+#[test]
+fn a_register_that_a_lane_has_not_written_has_no_value() {
+    for schedule in [Schedule::default(), Schedule::Seeded(3)] {
+        let options = Options {
+            schedule,
+            ..Options::default()
+        };
+        let mut front = Front::of(SUM, "sum", [BLOCKS, THREADS], options);
+        // The block begins in registers of one before, which has written all of them.
+        front.set(&[(line(3), "threadIdx.x == 0", 3)]);
+        let stop = front.go(Until::Breakpoint, 0);
+        let unwritten = |name: &str| format!("`{name}` is not written yet");
+        for name in ["%r1", "%f5.u32", "%rd4.f32[0]"] {
+            let register = name.split_once('.').map_or(name, |it| it.0);
+            assert_eq!(front.value(0, name), unwritten(register));
+        }
+        let lanes = front.ask(Question::Lanes(0, "%r1".to_owned()));
+        assert_eq!(lanes, Err(unwritten("%r1")));
+        let scopes = front.ask(Question::Scopes(Seat::default()));
+        let Ok(Answer::Scopes(scopes)) = scopes else {
+            panic!("no scopes");
+        };
+        let registers = scopes[1].variables.iter();
+        let all = registers.map(|it| it.value.text.as_str());
+        assert!(all.clone().count() > 20);
+        assert_eq!(all.filter(|it| *it != "<not written yet>").count(), 0);
+
+        front.go(Until::Instruction, 0);
+        assert_eq!(front.value(0, "%r1"), "0");
+        assert_eq!(front.value(0, "%r2"), unwritten("%r2"));
+        // Written by the first thread alone, before all meet.
+        let block = stop.block[0];
+        front.set(&[(
+            line(10),
+            &format!("threadIdx.x == 0 && blockIdx.x == {block}"),
+            0,
+        )]);
+        front.go(Until::Breakpoint, 0);
+        let lanes = front.ask(Question::Lanes(0, "%f5".to_owned()));
+        let mut expected = vec![None; 32];
+        expected[0] = Some(format!("{:?}", sums()[block as usize]));
+        assert_eq!(lanes, Ok(Answer::Lanes(expected)));
+        front.end().expect("no finding");
+    }
+}
+
+#[test]
+fn a_condition_of_a_register_that_a_lane_has_not_written_says_so() {
+    let mut front = Front::of_sum();
+    front.set(&[(line(10), "%f5 < 0", 0)]);
+    let stop = front.go(Until::Breakpoint, 0);
+    assert_eq!((stop.block, stop.warp, stop.lane), ([0, 0, 0], 0, 1));
+    assert_eq!(
+        stop.text,
+        "its condition has no value: `%f5` is not written yet"
+    );
     front.end().expect("no finding");
 }

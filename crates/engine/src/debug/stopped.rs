@@ -9,6 +9,7 @@ use crate::exec::options::Shape;
 use crate::exec::registers::{Kind, LANES, lanes_of};
 use crate::exec::signature::Aux;
 use crate::exec::stepper::{At, Waits};
+use crate::exec::steps::Steps;
 use crate::memory::{Direction, windows};
 use crate::module::{Kernel, name_of_shared};
 use crate::source::name_of;
@@ -29,15 +30,15 @@ pub struct Site {
     pub instruction: u32,
 }
 
-/// A register of PTX, with its values in the lanes of a warp.
+/// A register of PTX, as a lane has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
     /// Its name.
     pub name: String,
     /// Its type.
     pub ty: Type,
-    /// Its bits in each lane; what a lane has not written is 0, or what the register held in a block before.
-    pub lanes: [u128; LANES],
+    /// Its bits; none where the lane has not written it.
+    pub bits: Option<u128>,
 }
 
 /// A parameter of the kernel.
@@ -171,7 +172,7 @@ impl<'a> Stopped<'a> {
         sites
     }
 
-    /// The registers of a function that a lane is in: of the first of its [`calls`](Stopped::calls), or of another.
+    /// A lane's registers of a function that it is in: of the first of its [`calls`](Stopped::calls), or of another.
     pub fn registers(&self, lane: u32, call: usize) -> Vec<Register> {
         self.registers_that(lane, call, |_| true)
     }
@@ -191,19 +192,36 @@ impl<'a> Stopped<'a> {
         let Some(activation) = self.activation(lane, call) else {
             return Vec::new();
         };
-        let program = &activation.program;
-        let declared = self.body(activation).map_or(&[][..], |it| &it.registers);
-        let slots = program.steps.as_ref().map_or(&[][..], |it| &it.slots);
-        let all = declared.iter().zip(slots);
-        let register = |(declared, slot): (&ptx::Register, &Option<(u32, Kind)>)| {
+        let (Some(body), Some(steps)) = (self.body(activation), &activation.program.steps) else {
+            return Vec::new();
+        };
+        let here = self.step(lane, call, steps);
+        // What a block before has left in the registers is no value of this lane.
+        let is_taken = |&(block, step): &(u32, u32)| {
+            activation.passed[block as usize] >> lane & 1 != 0
+                || here.is_some_and(|here| block == here.0 && step < here.1)
+        };
+        let all = body.registers.iter().zip(&steps.slots).zip(&steps.writes);
+        let register = |((declared, slot), writes): ((&ptx::Register, &Option<_>), &Vec<_>)| {
             let (slot, kind) = slot.filter(|_| is_meant(&declared.name))?;
+            let bits = || lanes(activation.registers.bytes(), slot, kind)[lane as usize];
             Some(Register {
                 name: declared.name.clone(),
                 ty: declared.ty,
-                lanes: lanes(activation.registers.bytes(), slot, kind),
+                bits: writes.iter().any(is_taken).then(bits),
             })
         };
         all.filter_map(register).collect()
+    }
+
+    /// The block of the function that a lane is in, and which of its steps comes next; none of a function that has called
+    /// another, or where the lane waits at a barrier: it has gone through the block.
+    fn step(&self, lane: u32, call: usize, steps: &Steps) -> Option<(u32, u32)> {
+        let (group, instruction) = self.group(lane).filter(|_| call == 0)?;
+        let block = group.at.block;
+        let mut of_block = steps.of_blocks[block as usize].iter();
+        let index = of_block.position(|it| it.instruction == instruction)?;
+        Some((block, index as u32))
     }
 
     /// A call that a lane is in, the innermost being the first.

@@ -13,6 +13,8 @@ pub(crate) struct Activation {
     pub(crate) registers: Registers,
     /// Lanes that have not returned.
     pub(crate) lanes: u32,
+    /// The lanes that have gone through each block of instructions, for a debugger: else it is empty.
+    pub(crate) passed: Vec<u32>,
     /// Where its local memory begins in each thread's.
     pub(crate) local: u32,
     /// The allocations that the program's accesses met last.
@@ -150,7 +152,11 @@ impl Activations {
             }
         }
         let kernel = self.all.first_mut().and_then(Option::as_mut);
-        kernel.map(|it| it.lanes = lanes).is_some()
+        let begin = |it: &mut Activation| {
+            it.lanes = lanes;
+            it.passed.fill(0);
+        };
+        kernel.map(begin).is_some()
     }
 
     /// Whether a group is further back than another: in its function or, where they are in

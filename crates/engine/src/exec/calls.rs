@@ -52,6 +52,10 @@ impl Warp {
             met: code.met(program),
             registers,
             lanes,
+            passed: match code.stepper {
+                None => Vec::new(),
+                Some(_) => vec![0; program.blocks.len()],
+            },
             local,
             depth: caller.map_or(0, |it| self.activations.get(it.activation).depth + 1),
             caller,

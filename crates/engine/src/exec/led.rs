@@ -35,7 +35,13 @@ impl Warp {
         };
         match code.stepper {
             None => part.run(start, end, context),
-            Some(stepper) => part.step(start, end, asked_at.is_none(), stepper, context),
+            Some(stepper) => {
+                part.step(start, end, asked_at.is_none(), stepper, context);
+                if asked_at.is_none() {
+                    let passed = &mut self.activations.get_mut(group.activation).passed;
+                    passed[group.at.block as usize] |= group.mask;
+                }
+            }
         }
         self.steps += 1;
         group.spent += 1;

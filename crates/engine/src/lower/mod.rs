@@ -245,10 +245,9 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         });
     }
     Block::link(&mut blocks);
-    let steps = layout.is_stepped.then(|| Steps {
-        of_blocks: steps,
-        slots: lowering.slots.of_registers(),
-    });
+    let steps = layout
+        .is_stepped
+        .then(|| Steps::new(body, steps, lowering.slots.of_registers()));
     lowering.finish(blocks, launch_ops, steps)
 }
 
