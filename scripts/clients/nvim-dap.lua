@@ -69,7 +69,9 @@ dap.listeners.after.event_stopped['session'] = function(session, stop)
   session:request('stackTrace', { threadId = stop.threadId }, function(_, stack)
     local frame = stack.stackFrames[1]
     session:request('evaluate', { expression = index, frameId = frame.id }, function(_, value)
-      say('%s: thread %d, %s:%d, element %s', stop.reason, stop.threadId, frame.name, frame.line, value.result)
+      -- As Neovim has it, which may have asked for it long ago.
+      local thread = session.threads[stop.threadId].name
+      say('%s: %s, %s:%d, element %s', stop.reason, thread, frame.name, frame.line, value.result)
       vim.defer_fn(motions[stops], pause)
     end)
   end)

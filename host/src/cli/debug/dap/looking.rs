@@ -6,7 +6,7 @@ use debugger::protocol::{Answer, Frame, Question, Reason, Seat, Variable};
 use serde_json::{Value, json};
 
 use super::breakpoints::data_id;
-use super::{Adapter, Answered, NOT_STOPPED, lane_of};
+use super::{Adapter, Answered, NOT_STOPPED};
 
 /// Frames of a lane are numbered from its own multiple of this.
 const FRAMES: u64 = 1 << 16;
@@ -62,20 +62,8 @@ fn seat_of(frame: u64) -> Seat {
 }
 
 impl Adapter {
-    pub(super) fn threads(&self) -> Value {
-        let Some(stop) = &self.stop else {
-            return json!({"threads": [{"id": 1, "name": "the program runs"}]});
-        };
-        let live = (0..32).filter(|lane| stop.live >> lane & 1 != 0);
-        let thread = |lane: usize| {
-            let name = format!("block {:?}, thread {:?}", stop.block, stop.threads[lane]);
-            json!({"id": lane + 1, "name": name})
-        };
-        json!({"threads": live.map(thread).collect::<Vec<_>>()})
-    }
-
     pub(super) fn stack(&mut self, arguments: &Value) -> Answered {
-        let lane = lane_of(arguments)?;
+        let lane = self.threads.lane_of(arguments)?;
         let Answer::Frames(all) = self.ask(Question::Frames(lane))? else {
             return Err(NOT_STOPPED.to_owned());
         };

@@ -1,7 +1,8 @@
-//! The Debug Adapter Protocol on standard input and output. A thread of the protocol is a lane of the warp that stands.
+//! The Debug Adapter Protocol on standard input and output.
 
 mod breakpoints;
 mod looking;
+mod threads;
 mod wire;
 
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ use super::program::{Event, Launch, Program};
 use crate::cli::{Failure, streams};
 use breakpoints::Breakpoints;
 use looking::Wholes;
+use threads::Threads;
 
 /// Serves an editor until it goes away.
 ///
@@ -42,6 +44,7 @@ pub(super) fn run(launch: Launch) -> Result<(), Failure> {
         stop: None,
         breakpoints: Breakpoints::default(),
         wholes: Wholes::default(),
+        threads: Threads::default(),
     };
     let ended = adapter.run();
     if let Some(program) = &adapter.program {
@@ -82,6 +85,7 @@ struct Adapter {
     stop: Option<Box<Stop>>,
     breakpoints: Breakpoints,
     wholes: Wholes,
+    threads: Threads,
 }
 
 impl Adapter {
@@ -144,6 +148,7 @@ impl Adapter {
 
     fn stopped(&mut self, stop: Box<Stop>) {
         self.wholes.forget();
+        self.threads.stand(&stop);
         let reason = match stop.reason {
             Reason::Breakpoint => "breakpoint",
             Reason::Write => "data breakpoint",
@@ -155,7 +160,7 @@ impl Adapter {
             "reason": reason,
             "description": stop.text,
             "text": stop.text,
-            "threadId": stop.lane + 1,
+            "threadId": self.threads.number(stop.lane),
             "allThreadsStopped": true,
             "hitBreakpointIds": stop.breakpoints,
         });
@@ -207,7 +212,7 @@ impl Adapter {
             }
             "setExceptionBreakpoints" => Ok(json!({"breakpoints": []})),
             "dataBreakpointInfo" => self.watchable(arguments),
-            "threads" => Ok(self.threads()),
+            "threads" => Ok(self.threads.told(self.stop.as_deref())),
             "stackTrace" => self.stack(arguments),
             "scopes" => self.scopes(arguments),
             "variables" => self.variables(arguments),
@@ -308,8 +313,9 @@ impl Adapter {
     }
 
     fn moves(&mut self, arguments: &Value, until: Until, is_back: bool) -> Answered {
-        let lane = lane_of(arguments)?;
-        self.stop.take().ok_or(NOT_STOPPED)?;
+        self.stop.as_ref().ok_or(NOT_STOPPED)?;
+        let lane = self.threads.lane_of(arguments)?;
+        self.stop = None;
         self.say(Request::Move(Motion {
             until,
             is_back,
@@ -339,15 +345,6 @@ impl Adapter {
 }
 
 const NOT_STOPPED: &str = "the program does not stand";
-
-/// The lane of a request's thread.
-fn lane_of(arguments: &Value) -> Result<u32, String> {
-    let thread = arguments["threadId"].as_u64().unwrap_or(0);
-    match thread {
-        1..=32 => Ok(thread as u32 - 1),
-        _ => Err(format!("thread {thread}; the lanes of a warp are 1 to 32")),
-    }
-}
 
 fn capabilities() -> Value {
     json!({
