@@ -134,6 +134,11 @@ impl Editor {
     }
 }
 
+/// The reason of a stop, as an editor's kind of it and in words.
+fn why(stop: &Value) -> [&str; 3] {
+    ["reason", "description", "text"].map(|it| stop[it].as_str().expect("text"))
+}
+
 /// Reads a message; none at the end.
 fn message(from: &mut impl BufRead) -> Option<Value> {
     let mut length = None;
@@ -163,14 +168,18 @@ fn an_editor_goes_to_a_thread_to_a_write_to_a_finding_and_back() {
     let condition = "threadIdx.x == 17 && blockIdx.x == 3";
     let set = json!({"source": source, "breakpoints": [{"line": 3, "condition": condition}]});
     let set = editor.gets("setBreakpoints", set);
-    assert_eq!(set["breakpoints"][0]["verified"], false);
+    let set = &set["breakpoints"][0];
+    assert_eq!(
+        (&set["verified"], &set["reason"]),
+        (&json!(false), &json!("pending"))
+    );
     editor.gets("setFunctionBreakpoints", json!({"breakpoints": []}));
     editor.gets("configurationDone", json!({}));
     let found = editor.event("breakpoint");
     assert_eq!(found["breakpoint"]["verified"], true);
 
     let stop = editor.event("stopped");
-    assert_eq!(stop["reason"], "breakpoint");
+    assert_eq!(why(&stop), ["breakpoint", "At a breakpoint", ""]);
     assert_eq!(stop["hitBreakpointIds"], json!([found["breakpoint"]["id"]]));
     let thread = stop["threadId"].clone();
     assert_eq!(editor.name(&thread), "block [3, 0, 0], thread [17, 0, 0]");
@@ -215,7 +224,9 @@ fn an_editor_goes_to_a_thread_to_a_write_to_a_finding_and_back() {
         json!({"source": source, "breakpoints": []}),
     );
     let write = editor.goes("continue", &thread);
-    assert_eq!(write["reason"], "data breakpoint");
+    let instruction = "st.global.f32 [%rd7], %f4;";
+    let about_to = ["data breakpoint", "About to be written", instruction];
+    assert_eq!(why(&write), about_to);
     assert_eq!(
         write["hitBreakpointIds"],
         json!([watch["breakpoints"][0]["id"]])
@@ -234,7 +245,9 @@ fn an_editor_goes_to_a_thread_to_a_write_to_a_finding_and_back() {
 
     editor.gets("setDataBreakpoints", json!({"breakpoints": []}));
     let finding = editor.goes("continue", &thread);
-    assert_eq!(finding["reason"], "exception");
+    let [reason, description, text] = why(&finding);
+    assert_eq!([reason, description], ["exception", "A finding"]);
+    assert!(text.contains("reads element 1024"), "{text}");
     // No thread of another warp has its number: an editor may know the name that it had.
     let other = finding["threadId"].clone();
     let others = editor.gets("threads", json!({}));

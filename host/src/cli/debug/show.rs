@@ -60,7 +60,7 @@ pub(super) fn lines(text: &str, line: u32, around: u32) -> Option<String> {
 }
 
 /// An instruction's text with single spaces.
-fn spaced(text: &str) -> String {
+pub(super) fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

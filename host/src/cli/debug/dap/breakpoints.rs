@@ -28,7 +28,8 @@ impl Breakpoints {
                 _ => it["dataId"].as_str().and_then(watched),
             };
             let Some(at) = at else {
-                told.push(json!({"verified": false, "message": "it names no place"}));
+                let message = "it names no place";
+                told.push(json!({"verified": false, "reason": "failed", "message": message}));
                 continue;
             };
             self.last += 1;
@@ -38,6 +39,7 @@ impl Breakpoints {
                 false => json!({
                     "id": self.last,
                     "verified": false,
+                    "reason": "pending",
                     "message": "found when a kernel that has it is launched",
                 }),
             });

@@ -16,6 +16,7 @@ use debugger::protocol::{Answer, Message, Motion, Question, Reason, Request, Sto
 use serde_json::{Value, json};
 
 use super::program::{Event, Launch, Program};
+use super::show;
 use crate::cli::{Failure, streams};
 use breakpoints::Breakpoints;
 use looking::Wholes;
@@ -149,17 +150,23 @@ impl Adapter {
     fn stopped(&mut self, stop: Box<Stop>) {
         self.wholes.forget();
         self.threads.stand(&stop);
-        let reason = match stop.reason {
-            Reason::Breakpoint => "breakpoint",
-            Reason::Write => "data breakpoint",
-            Reason::Pause => "pause",
-            Reason::Finding => "exception",
-            Reason::Step | Reason::Beginning => "step",
+        let (reason, description) = match stop.reason {
+            Reason::Breakpoint => ("breakpoint", "At a breakpoint"),
+            Reason::Write => ("data breakpoint", "About to be written"),
+            Reason::Pause => ("pause", "Paused"),
+            Reason::Finding => ("exception", "A finding"),
+            Reason::Step => ("step", "After a step"),
+            Reason::Beginning => ("step", "No further back"),
+        };
+        // Of a write the debugger has no more to say than which instruction makes it.
+        let text = match stop.reason {
+            Reason::Write => show::spaced(&stop.instruction),
+            _ => stop.text.clone(),
         };
         let body = json!({
             "reason": reason,
-            "description": stop.text,
-            "text": stop.text,
+            "description": description,
+            "text": text,
             "threadId": self.threads.number(stop.lane),
             "allThreadsStopped": true,
             "hitBreakpointIds": stop.breakpoints,
