@@ -136,3 +136,11 @@ extern "C" __global__ void swish_f16(const Half *x, Half *y, float a, u64 n) {
 extern "C" __global__ void axpy_bf16(const Bfloat *x, const Bfloat *z, Bfloat *y, Bfloat a, u64 n) {
   EACH(i, n) y[i] = a * x[i] + z[i];
 }
+
+extern "C" __global__ void column_sums(const float *x, float *y, u64 rows, u64 columns) {
+  u64 column = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+  if (column >= columns) return;
+  float sum = 0;
+  for (u64 row = 0; row < rows; ++row) sum += x[row * columns + column];
+  y[column] = sum;
+}

@@ -123,3 +123,14 @@ fn a_grid_of_one_dimension_is_not_asked_for_others_before_the_first_load() {
     // Of a grid of three dimensions each thread's place in all of them counts.
     assert_eq!(others(solid), 4, "{}", solid.join("\n"));
 }
+
+#[test]
+fn a_loop_with_a_check_in_each_turn_has_several_loads_under_way() {
+    let (arch, ptx, _) = examples::ptx()[0];
+    let code = disassemble(arch, ptx, "column_sums").expect("setup.sh has brought the tools");
+    let most = code
+        .split("FADD")
+        .map(|between| between.matches("LDG").count())
+        .max();
+    assert!(most >= Some(4), "{most:?} loads before a sum:\n{code}");
+}

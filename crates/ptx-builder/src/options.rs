@@ -59,6 +59,7 @@ pub(crate) struct Options {
     pub(crate) common_libraries: bool,
     pub(crate) passes: Passes,
     sink_common: bool,
+    unroll_loops_with_exits: bool,
     pub(crate) half_by_instructions: bool,
 }
 
@@ -83,6 +84,7 @@ impl Default for Options {
             common_libraries: false,
             passes: Passes::default(),
             sink_common: false,
+            unroll_loops_with_exits: true,
             half_by_instructions: true,
         }
     }
@@ -282,6 +284,15 @@ impl CudaBuilder {
         self
     }
 
+    /// Whether LLVM also unrolls loops with several exits, as a check that panics is one. The default is `true`: with
+    /// [`CudaBuilder::gathered_checks`] the loads of several turns wait together. Either way the results are the same, and
+    /// the panics.
+    #[must_use]
+    pub fn unroll_loops_with_exits(mut self, unroll: bool) -> Self {
+        self.options.unroll_loops_with_exits = unroll;
+        self
+    }
+
     /// Sets the effect of a panic. The default is [`Panics::Place`].
     #[must_use]
     pub fn panics(mut self, panics: Panics) -> Self {
@@ -356,6 +367,9 @@ impl Options {
         )];
         if self.common_libraries {
             flags.extend(flags_beside_others(arch, toolchain));
+        }
+        if self.unroll_loops_with_exits {
+            flags.push("-Cllvm-args=-unroll-runtime-multi-exit=true".to_owned());
         }
         if !self.sink_common {
             flags.push("-Cllvm-args=-sink-common-insts=false".to_owned());

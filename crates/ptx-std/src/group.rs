@@ -168,7 +168,7 @@ fn thread_of_block() -> u32 {
 
 /// Declares what warps and blocks have alike, on `reduce_number`, `reduce_commutative` and `scan`.
 macro_rules! of_group {
-    ($group:ident, $name:literal, $thread:literal) => {
+    ($group:ident, $places:ident, $name:literal, $thread:literal, $loads:literal) => {
         impl $group {
             #[doc = concat!("Index of the thread in the ", $name, ".")]
             #[inline(always)]
@@ -186,8 +186,7 @@ macro_rules! of_group {
             #[doc = concat!("The elements that come to this ", $thread, ", with their indices: that of its rank, and from there in \
                 steps of all the ", $name, "'s threads.")]
             ///
-            /// The methods that take all of them at once, such as `fold`, `for_each` and `sum`, wait for the loads of
-            /// several together. A `for` loop waits for each.
+            #[doc = $loads]
             #[inline(always)]
             pub fn own<T>(self, elements: &[T]) -> impl Iterator<Item = (usize, &T)> {
                 // SAFETY: places are below the count.
@@ -196,8 +195,8 @@ macro_rules! of_group {
 
             /// The places among `count` that come to this thread.
             #[inline(always)]
-            pub(crate) fn places(self, count: usize) -> $crate::group::places::Places {
-                $crate::group::places::Places::new(self.rank(), self.len(), count)
+            pub(crate) fn places(self, count: usize) -> $crate::group::places::$places {
+                $crate::group::places::$places::new(self.rank(), self.len(), count)
             }
 
             /// The sum of the values of all threads; every thread has it.

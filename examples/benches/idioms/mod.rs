@@ -2,9 +2,8 @@
 //! are `plain-conv-rows` and `plain-power-mod`. docs/fast-kernels.md explains them.
 
 use example_kernels::idioms::{
-    Bytes, Modulus, axpb_in_a_loop, axpb_once, columns_by_four, columns_by_index,
-    mirror_by_division, mirror_in_two_dimensions, power_by_product, taps_by_five,
-    threshold_by_sixteen, threshold_bytes,
+    Bytes, Modulus, axpb_in_a_loop, axpb_once, mirror_by_division, mirror_in_two_dimensions,
+    power_by_product, taps_by_five, threshold_by_sixteen, threshold_bytes,
 };
 use ridgepoint::driver::{Device, DeviceBuffer};
 use ridgepoint::prelude::*;
@@ -53,32 +52,6 @@ pub(crate) fn once(form: Form) -> impl Workload {
                 .arguments(|(x, y)| (x.slice(..), y.slice_mut(..), A, B)),
         };
         Ok(case.reads::<f32>(n).writes::<f32>(n))
-    })
-}
-
-pub(crate) fn columns(form: Form) -> impl Workload {
-    const ROWS: usize = 64;
-    let name = form.of(["columns-plain", "columns-fast"]);
-    from_fn(name, size(1 << 20, 1000), move |at| {
-        let n = at.size("n");
-        let arrays = move |device: &Device| digits(device, ROWS * n, n, |x| x);
-        let check = move |(_, y): &Pair| {
-            let rows = |column| (0..ROWS).map(move |row| f64::from(digit(row * n + column)));
-            close(y, 1e-5, |column| rows(column).sum())
-        };
-        let case = match form {
-            Form::Plain => at
-                .launch(columns_by_index::entry(), at.linear(n))
-                .arrays(arrays)
-                .check(check)
-                .arguments(|(x, y)| (x.slice(..), y.slice_mut(..))),
-            Form::Fast => at
-                .launch(columns_by_four::entry(), at.linear(n))
-                .arrays(arrays)
-                .check(check)
-                .arguments(|(x, y)| (x.slice(..), y.slice_mut(..))),
-        };
-        Ok(case.reads::<f32>(ROWS * n).writes::<f32>(n))
     })
 }
 

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use cuda_std::{bf16, f16};
 use example_kernels::plain::{
-    axpy_bf16, black_scholes, conv_rows, conv5, particles, power_mod, stencil_safe, swish_f16,
+    axpy_bf16, black_scholes, column_sums, conv_rows, conv5, particles, power_mod, stencil_safe,
+    swish_f16,
 };
 use examples::nvcc_ptx;
 use ridgepoint::driver::{Device, DeviceBuffer, DriverError};
@@ -339,5 +340,23 @@ pub(crate) fn bfloats(made: Made) -> impl Workload {
             [In<bf16>, In<bf16>, Out<bf16>, bf16, u64]
             (x.slice(..), z.slice(..), y.slice_mut(..), factor, n as u64));
         Ok(case.reads::<bf16>(2 * n).writes::<bf16>(n))
+    })
+}
+
+pub(crate) fn sums_of_columns(made: Made) -> impl Workload {
+    const ROWS: usize = 64;
+    let name = name(made, ["plain-column-sums", "nvcc-plain-column-sums"]);
+    from_fn(name, size(1 << 20, 1000), move |at| {
+        let n = at.size("n");
+        let arrays = move |device: &Device| digits(device, ROWS * n, n, |x| x);
+        let check = move |(_, y): &(_, DeviceBuffer<f32>)| {
+            let rows = |column| (0..ROWS).map(move |row| f64::from(digit(row * n + column)));
+            close(y, 1e-5, |column| rows(column).sum())
+        };
+        let case = case!(at, made, at.linear(n), column_sums, arrays, check,
+            (x, y) => (x.slice(..), y.slice_mut(..)),
+            [In<f32>, Out<f32>, u64, u64]
+            (x.slice(..), y.slice_mut(..), ROWS as u64, n as u64));
+        Ok(case.reads::<f32>(ROWS * n).writes::<f32>(n))
     })
 }

@@ -20,39 +20,6 @@ pub fn axpb_once(x: &[f32], mut y: Output<f32>, a: f32, b: f32) {
     }
 }
 
-/// The sum of each column, with an index.
-#[kernel(allow(panic_in_loop))]
-pub fn columns_by_index(x: &[f32], mut y: Output<f32>) {
-    let columns = y.len();
-    if let Some((column, y)) = y.own_element() {
-        let mut sum = 0.0;
-        for row in 0..x.len() / columns {
-            sum += x[row * columns + column];
-        }
-        *y = sum;
-    }
-}
-
-/// The sum of each column, with four rows at once.
-#[kernel(allow(panic_in_loop))]
-pub fn columns_by_four(x: &[f32], mut y: Output<f32>) {
-    let columns = y.len();
-    if let Some((column, y)) = y.own_element() {
-        let fours = x.chunks_exact(4 * columns);
-        let rest = fours.remainder();
-        let mut sum = 0.0;
-        for four in fours {
-            for row in 0..4 {
-                sum += four[row * columns + column];
-            }
-        }
-        for row in rest.chunks_exact(columns) {
-            sum += row[column];
-        }
-        *y = sum;
-    }
-}
-
 /// The matrix turned over, with coordinates made of one index.
 #[kernel]
 pub fn mirror_by_division(x: &[f32], mut y: Output<f32>, columns: u32) {

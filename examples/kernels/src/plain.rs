@@ -146,3 +146,16 @@ pub fn axpy_bf16(x: &[bf16], z: &[bf16], mut y: Output<bf16>, a: bf16) {
         *y = a * x[i] + z[i];
     }
 }
+
+/// The sum of each column of a matrix, by its rows.
+#[kernel(allow(panic_in_loop))]
+pub fn column_sums(x: &[f32], mut y: Output<f32>) {
+    let columns = y.len();
+    if let Some((column, y)) = y.own_element() {
+        let mut sum = 0.0;
+        for row in 0..x.len() / columns {
+            sum += x[row * columns + column];
+        }
+        *y = sum;
+    }
+}

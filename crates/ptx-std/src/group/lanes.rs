@@ -18,10 +18,17 @@ pub struct Warp {
 impl Warp {
     #[inline(always)]
     pub(super) fn current() -> Warp {
-        let first = super::thread_of_block() & !(WARP_SIZE - 1);
+        let threads = crate::thread::block_threads();
+        // Asked for first, because it is the same for all threads, and known where the block's size is.
+        let lanes = if threads.is_multiple_of(WARP_SIZE) {
+            WARP_SIZE
+        } else {
+            let first = super::thread_of_block() & !(WARP_SIZE - 1);
+            (threads - first).min(WARP_SIZE)
+        };
         Warp {
             lane: lane_id(),
-            lanes: (crate::thread::block_threads() - first).min(WARP_SIZE),
+            lanes,
         }
     }
 
@@ -150,7 +157,13 @@ fn five_steps<T>(value: T, step: impl Fn(T, u32) -> T) -> T {
     step(step(step(step(step(value, 1), 2), 4), 8), 16)
 }
 
-super::of_group!(Warp, "warp", "lane");
+super::of_group!(
+    Warp,
+    LanePlaces,
+    "warp",
+    "lane",
+    "The compiler unrolls a loop over them, which then waits for the loads of several turns together."
+);
 
 impl Warp {
     #[inline(always)]

@@ -183,4 +183,11 @@ impl Block {
     }
 }
 
-super::of_group!(Block, "block", "thread");
+super::of_group!(
+    Block,
+    Places,
+    "block",
+    "thread",
+    "The methods that take all of them at once, such as `fold`, `for_each` and `sum`, wait for the loads of several \
+     together. A `for` loop waits for each."
+);

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::group::places::Places;
+use crate::group::places::{LanePlaces, Places};
 use crate::group::{self, Block, Warp};
 use crate::own;
 
@@ -104,14 +104,18 @@ pub struct RowOutput<'a, T, G> {
 /// alike in all threads of the grid, and above all other places or the greatest number. `places` of a count are below it, in
 /// ascending order, and differ between the threads of a group.
 unsafe trait Sharing: Copy {
+    type Places: Iterator<Item = usize>;
     fn current() -> Self;
     fn place(self) -> usize;
     fn count(self) -> usize;
-    fn places(self, count: usize) -> Places;
+    /// The thread's index in the group.
+    fn rank(self) -> usize;
+    fn places(self, count: usize) -> Self::Places;
 }
 
 // SAFETY: a block has an index, and a grid fewer than 2^63 blocks.
 unsafe impl Sharing for Block {
+    type Places = Places;
     #[inline(always)]
     fn current() -> Block {
         group::block()
@@ -125,6 +129,10 @@ unsafe impl Sharing for Block {
         own::blocks()
     }
     #[inline(always)]
+    fn rank(self) -> usize {
+        self.rank() as usize
+    }
+    #[inline(always)]
     fn places(self, count: usize) -> Places {
         self.places(count)
     }
@@ -132,6 +140,7 @@ unsafe impl Sharing for Block {
 
 // SAFETY: the warps of a block are counted, behind those of the blocks before.
 unsafe impl Sharing for Warp {
+    type Places = LanePlaces;
     #[inline(always)]
     fn current() -> Warp {
         group::warp()
@@ -147,7 +156,11 @@ unsafe impl Sharing for Warp {
         own::blocks().saturating_mul(warps(group::block()))
     }
     #[inline(always)]
-    fn places(self, count: usize) -> Places {
+    fn rank(self) -> usize {
+        self.rank() as usize
+    }
+    #[inline(always)]
+    fn places(self, count: usize) -> LanePlaces {
         self.places(count)
     }
 }
@@ -202,8 +215,8 @@ impl<T, G: Sharing> RowOutput<'_, T, G> {
                 return None;
             }
             next = row.saturating_add(step);
-            // Inside the output, because row < rows.
-            let start = pointer.wrapping_add(row * columns);
+            // SAFETY: inside the output, because row < rows.
+            let start = unsafe { pointer.add(row * columns) };
             Some(Row {
                 row,
                 start,
@@ -274,7 +287,12 @@ impl<T, G: Sharing> Row<'_, T, G> {
     /// The first element of this thread, if it has one, with its column.
     #[inline(always)]
     pub fn own_element(&mut self) -> Option<(usize, &mut T)> {
-        self.own().next()
+        let column = self.group.rank();
+        if column >= self.columns {
+            return None;
+        }
+        // SAFETY: as in `own`.
+        Some((column, unsafe { &mut *self.start.add(column) }))
     }
 
     /// This thread's elements, each with its column.
@@ -302,7 +320,7 @@ impl<T, G: Sharing> Row<'_, T, G> {
     }
 
     #[inline(always)]
-    fn own_columns(&self, other: usize) -> Places {
+    fn own_columns(&self, other: usize) -> G::Places {
         self.group.places(self.columns.min(other))
     }
 }
