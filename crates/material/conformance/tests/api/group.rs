@@ -445,11 +445,13 @@ fn scan_of_grid(device: &Device) -> Result<(), Failed> {
             rows.iter().map(|row| row.map(f32::to_bits)).collect()
         };
         equal(&bits(&out.to_vec()?), &bits(&expected))?;
-        let place: Vec<u32> = place
+        // Of the block that comes last, which need not be the same in both launches.
+        let mut place: Vec<u32> = place
             .to_vec()?
             .into_iter()
             .filter(|place| *place != u32::MAX)
             .collect();
+        place.dedup();
         equal(&place, &[best(&x, |a, b| a < b).1])?;
     }
     Ok(())
