@@ -196,7 +196,7 @@ impl<'a> Stopped<'a> {
             return Vec::new();
         };
         let here = self.step(lane, call, steps);
-        // What a block before has left in the registers is no value of this lane.
+        // Before it is written, a register holds what a block before has left there.
         let is_taken = |&(block, step): &(u32, u32)| {
             activation.passed[block as usize] >> lane & 1 != 0
                 || here.is_some_and(|here| block == here.0 && step < here.1)

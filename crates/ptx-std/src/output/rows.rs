@@ -291,7 +291,7 @@ impl<T, G: Sharing> Row<'_, T, G> {
         if column >= self.columns {
             return None;
         }
-        // SAFETY: as in `own`.
+        // SAFETY: as in `own`, of whose columns it is the first.
         Some((column, unsafe { &mut *self.start.add(column) }))
     }
 
