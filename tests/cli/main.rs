@@ -13,6 +13,7 @@ mod coverage;
 mod debug_command;
 mod debug_editor;
 mod emulate_command;
+mod emulated_runtime;
 mod endings;
 mod guide_commands;
 mod guide_coverage;

@@ -15,7 +15,7 @@ use crate::findings::{found, say};
 use crate::handles::{Handle, lock};
 use crate::order::{self, Lane};
 use crate::recorded;
-use crate::settings::settings;
+use crate::settings::{MEMORY, settings};
 use crate::status::{Answer, Status};
 
 /// An allocation.
@@ -73,7 +73,13 @@ pub(crate) fn allocate(context: &Context, bytes: u64, kind: Kind) -> Answer<u64>
     if bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }
-    if bytes > settings().memory.saturating_sub(used(device)) {
+    let all = settings().memory;
+    let free = all.saturating_sub(used(device));
+    if bytes > free {
+        // Programs that are written for a GPU's memory often do not ask whether they got it.
+        say(&format!(
+            "out of memory: {bytes} bytes are asked for, and {free} of the device's {all} are free; {MEMORY} gives it more"
+        ));
         return Err(Status::OUT_OF_MEMORY);
     }
     let label = Label::new("", 1);

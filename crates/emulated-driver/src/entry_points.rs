@@ -102,9 +102,14 @@ fn look_up(name: &str, version: i32, flags: u64) -> Result<usize, u32> {
     })
 }
 
+/// Told to a program whose runtime is still NVIDIA's.
+const RUNTIME_STAYED: &str = "the program's CUDA runtime is NVIDIA's, which runs on NVIDIA's driver alone: the program is stripped of its symbols, \
+     or a library that was loaded later has the runtime inside; link without -s, or with -cudart shared";
+
 pub(crate) mod calls {
     use super::*;
     use crate::arguments::{In, Out, Text};
+    use crate::findings::{is_absent, say};
 
     fn put(
         name: Text,
@@ -126,10 +131,12 @@ pub(crate) mod calls {
         fn cuGetProcAddress_v2(name: Text, to: Out<usize>, version: i32, flags: u64, result: Out<u32>) {
             put(name, to, (version, flags), Some(result))
         }
-        // The undocumented tables of NVIDIA's own libraries.
+        // The undocumented tables of NVIDIA's own libraries, first of all its runtime.
         fn cuGetExportTable(to: Out<usize>, _which: In<[u8; 16]>) {
             to.put(0)?;
-            crate::findings::is_absent("cuGetExportTable");
+            if is_absent("cuGetExportTable") {
+                say(RUNTIME_STAYED);
+            }
             Err(Status::NOT_SUPPORTED)
         }
     }

@@ -67,14 +67,16 @@ pub(crate) fn launched(kernel: &str, seeds: u64, has_failed: bool) {
     kept.write_if_due(has_failed);
 }
 
-/// A function was called that is not emulated: it is named once.
-pub(crate) fn is_absent(function: &str) {
+/// A function was called that is not emulated: it is named once, and then this is true.
+pub(crate) fn is_absent(function: &str) -> bool {
     let mut kept = lock(&KEPT);
-    if kept.record.absent.insert(function.to_owned()) {
+    let is_new = kept.record.absent.insert(function.to_owned());
+    if is_new {
         say(&format!(
             "{function} is not emulated; it answers CUDA_ERROR_NOT_SUPPORTED"
         ));
     }
+    is_new
 }
 
 /// A finding: printed where it is the first of its kind at its lines, and written each time, with how often it was found.

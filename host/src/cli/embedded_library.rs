@@ -41,6 +41,11 @@ embedded_library! {
 }
 
 embedded_library! {
+    /// The CUDA runtime over the driver, for programs of nvcc.
+    pub(super) fn runtime() = "ridgepoint_libcudart", ridgepoint_libcudart_start, ridgepoint_libcudart_end
+}
+
+embedded_library! {
     /// The library that NVIDIA's driver loads into a program that is recorded.
     pub(super) fn injection() = "ridgepoint_injection", ridgepoint_injection_start, ridgepoint_injection_end
 }

@@ -14,6 +14,8 @@ use crate::cli::embedded_library;
 
 /// The emulated driver's file.
 const LIBRARY: &str = "libcuda.so.1";
+/// The file of the runtime, which takes the place of NVIDIA's in programs of nvcc.
+const RUNTIME: &str = "libridgepoint-cudart.so";
 /// In place of Triton's assembler: hands PTX over as it is.
 const PTXAS: &str = include_str!("ptxas.sh");
 /// For Python: Numba links with the driver, and kernels have the lines of their source.
@@ -32,6 +34,7 @@ impl Folder {
         let path = |name: &str| folder.path().join(name);
         fs::write(path(LIBRARY), embedded_library::emulated_driver())?;
         symlink(LIBRARY, path("libcuda.so"))?;
+        fs::write(path(RUNTIME), embedded_library::runtime())?;
         fs::write(path("ptxas"), PTXAS)?;
         fs::set_permissions(path("ptxas"), fs::Permissions::from_mode(0o755))?;
         fs::create_dir(path("python"))?;
@@ -60,6 +63,7 @@ impl Folder {
         let folder = self.0.path();
         program
             .env("LD_LIBRARY_PATH", first(folder, "LD_LIBRARY_PATH"))
+            .env("LD_PRELOAD", first(&folder.join(RUNTIME), "LD_PRELOAD"))
             .env("PYTHONPATH", first(&folder.join("python"), "PYTHONPATH"))
             .env("TRITON_LIBCUDA_PATH", folder)
             .env("TRITON_PTXAS_PATH", folder.join("ptxas"))

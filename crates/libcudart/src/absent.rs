@@ -1,0 +1,106 @@
+//! NVIDIA's functions that are not here: arrays, textures, graphics, memory of other processes, and what is seldom used.
+
+use std::collections::HashSet;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::api::say;
+use crate::status::{Answer, Error};
+
+/// Says once that something is not emulated.
+pub(crate) fn say_once(what: &'static str) {
+    static SAID: LazyLock<Mutex<HashSet<&str>>> = LazyLock::new(Mutex::default);
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(what) {
+        say(&format!(
+            "{what} is not emulated; it answers cudaErrorNotSupported"
+        ));
+    }
+}
+
+fn refuse(name: &'static str) -> Answer {
+    say_once(name);
+    Err(Error::NOT_SUPPORTED)
+}
+
+macro_rules! absent {
+    ($($name:ident,)*) => {
+        runtime! { $(fn $name() { refuse(stringify!($name)) })* }
+    };
+}
+
+absent! {
+    __cudaRegisterSurface, __cudaRegisterTexture, __cudaRegisterUnifiedTable, cudaArrayGetInfo,
+    cudaArrayGetMemoryRequirements, cudaArrayGetPlane, cudaArrayGetSparseProperties, cudaBindSurfaceToArray,
+    cudaBindTexture, cudaBindTexture2D, cudaBindTextureToArray, cudaBindTextureToMipmappedArray, cudaCreateChannelDesc,
+    cudaCreateSurfaceObject, cudaCreateTextureObject, cudaCreateTextureObject_v2, cudaDestroyExternalMemory,
+    cudaDestroyExternalSemaphore, cudaDestroySurfaceObject, cudaDestroyTextureObject,
+    cudaDeviceFlushGPUDirectRDMAWrites, cudaDeviceGetGraphMemAttribute, cudaDeviceGetHostAtomicCapabilities,
+    cudaDeviceGetNvSciSyncAttributes, cudaDeviceGetP2PAtomicCapabilities, cudaDeviceGetTexture1DLinearMaxWidth,
+    cudaDeviceGraphMemTrim, cudaDeviceRegisterAsyncNotification, cudaDeviceSetGraphMemAttribute,
+    cudaDeviceUnregisterAsyncNotification, cudaEGLStreamConsumerAcquireFrame, cudaEGLStreamConsumerConnect,
+    cudaEGLStreamConsumerConnectWithFlags, cudaEGLStreamConsumerDisconnect, cudaEGLStreamConsumerReleaseFrame,
+    cudaEGLStreamProducerConnect, cudaEGLStreamProducerDisconnect, cudaEGLStreamProducerPresentFrame,
+    cudaEGLStreamProducerReturnFrame, cudaEventCreateFromEGLSync, cudaExternalMemoryGetMappedBuffer,
+    cudaExternalMemoryGetMappedMipmappedArray, cudaFreeArray, cudaFreeMipmappedArray, cudaGLGetDevices,
+    cudaGLMapBufferObject, cudaGLMapBufferObjectAsync, cudaGLRegisterBufferObject, cudaGLSetBufferObjectMapFlags,
+    cudaGLSetGLDevice, cudaGLUnmapBufferObject, cudaGLUnmapBufferObjectAsync, cudaGLUnregisterBufferObject,
+    cudaGetChannelDesc, cudaGetExportTable, cudaGetMipmappedArrayLevel, cudaGetSurfaceObjectResourceDesc,
+    cudaGetSurfaceReference, cudaGetTextureAlignmentOffset, cudaGetTextureObjectResourceDesc,
+    cudaGetTextureObjectResourceViewDesc, cudaGetTextureObjectTextureDesc, cudaGetTextureObjectTextureDesc_v2,
+    cudaGetTextureReference, cudaGraphAddDependencies_v2, cudaGraphAddEventRecordNode, cudaGraphAddEventWaitNode,
+    cudaGraphAddExternalSemaphoresSignalNode, cudaGraphAddExternalSemaphoresWaitNode, cudaGraphAddMemAllocNode,
+    cudaGraphAddMemFreeNode, cudaGraphAddMemcpyNodeFromSymbol, cudaGraphAddMemcpyNodeToSymbol, cudaGraphAddNode,
+    cudaGraphAddNode_v2, cudaGraphChildGraphNodeGetGraph, cudaGraphClone, cudaGraphConditionalHandleCreate,
+    cudaGraphDebugDotPrint, cudaGraphDestroyNode, cudaGraphEventRecordNodeGetEvent, cudaGraphEventRecordNodeSetEvent,
+    cudaGraphEventWaitNodeGetEvent, cudaGraphEventWaitNodeSetEvent, cudaGraphExecChildGraphNodeSetParams,
+    cudaGraphExecEventRecordNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent,
+    cudaGraphExecExternalSemaphoresSignalNodeSetParams, cudaGraphExecExternalSemaphoresWaitNodeSetParams,
+    cudaGraphExecGetFlags, cudaGraphExecHostNodeSetParams, cudaGraphExecMemcpyNodeSetParams,
+    cudaGraphExecMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParamsFromSymbol,
+    cudaGraphExecMemcpyNodeSetParamsToSymbol, cudaGraphExecMemsetNodeSetParams, cudaGraphExecNodeSetParams,
+    cudaGraphExecUpdate, cudaGraphExternalSemaphoresSignalNodeGetParams, cudaGraphExternalSemaphoresSignalNodeSetParams,
+    cudaGraphExternalSemaphoresWaitNodeGetParams, cudaGraphExternalSemaphoresWaitNodeSetParams, cudaGraphGetEdges,
+    cudaGraphGetEdges_v2, cudaGraphHostNodeGetParams, cudaGraphHostNodeSetParams, cudaGraphInstantiateWithParams,
+    cudaGraphInstantiateWithParams_ptsz, cudaGraphKernelNodeCopyAttributes, cudaGraphKernelNodeGetAttribute,
+    cudaGraphKernelNodeGetParams, cudaGraphKernelNodeSetAttribute, cudaGraphKernelNodeSetParams,
+    cudaGraphMemAllocNodeGetParams, cudaGraphMemFreeNodeGetParams, cudaGraphMemcpyNodeGetParams,
+    cudaGraphMemcpyNodeSetParams, cudaGraphMemcpyNodeSetParams1D, cudaGraphMemcpyNodeSetParamsFromSymbol,
+    cudaGraphMemcpyNodeSetParamsToSymbol, cudaGraphMemsetNodeGetParams, cudaGraphMemsetNodeSetParams,
+    cudaGraphNodeFindInClone, cudaGraphNodeGetDependencies, cudaGraphNodeGetDependencies_v2,
+    cudaGraphNodeGetDependentNodes, cudaGraphNodeGetDependentNodes_v2, cudaGraphNodeGetEnabled, cudaGraphNodeSetEnabled,
+    cudaGraphNodeSetParams, cudaGraphReleaseUserObject, cudaGraphRemoveDependencies, cudaGraphRemoveDependencies_v2,
+    cudaGraphRetainUserObject, cudaGraphicsEGLRegisterImage, cudaGraphicsGLRegisterBuffer, cudaGraphicsGLRegisterImage,
+    cudaGraphicsMapResources, cudaGraphicsResourceGetMappedEglFrame, cudaGraphicsResourceGetMappedMipmappedArray,
+    cudaGraphicsResourceGetMappedPointer, cudaGraphicsResourceSetMapFlags, cudaGraphicsSubResourceGetMappedArray,
+    cudaGraphicsUnmapResources, cudaGraphicsUnregisterResource, cudaGraphicsVDPAURegisterOutputSurface,
+    cudaGraphicsVDPAURegisterVideoSurface, cudaImportExternalMemory, cudaImportExternalSemaphore, cudaIpcCloseMemHandle,
+    cudaIpcGetEventHandle, cudaIpcGetMemHandle, cudaIpcOpenEventHandle, cudaIpcOpenMemHandle,
+    cudaKernelSetAttributeForDevice, cudaLaunchCooperativeKernelMultiDevice, cudaLibraryEnumerateKernels,
+    cudaLibraryGetGlobal, cudaLibraryGetKernel, cudaLibraryGetKernelCount, cudaLibraryGetManaged,
+    cudaLibraryGetUnifiedFunction, cudaLibraryLoadData, cudaLibraryLoadFromFile, cudaLibraryUnload, cudaLogsCurrent,
+    cudaLogsDumpToFile, cudaLogsDumpToMemory, cudaLogsRegisterCallback, cudaLogsUnregisterCallback, cudaMalloc3DArray,
+    cudaMallocArray, cudaMallocMipmappedArray, cudaMemDiscardAndPrefetchBatchAsync,
+    cudaMemDiscardAndPrefetchBatchAsync_ptsz, cudaMemDiscardBatchAsync, cudaMemDiscardBatchAsync_ptsz,
+    cudaMemGetDefaultMemPool, cudaMemGetMemPool, cudaMemPoolExportPointer, cudaMemPoolExportToShareableHandle,
+    cudaMemPoolGetAccess, cudaMemPoolImportFromShareableHandle, cudaMemPoolImportPointer, cudaMemPoolSetAccess,
+    cudaMemPrefetchBatchAsync, cudaMemPrefetchBatchAsync_ptsz, cudaMemRangeGetAttribute, cudaMemRangeGetAttributes,
+    cudaMemSetMemPool, cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds, cudaMemcpy2DFromArray,
+    cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz, cudaMemcpy2DFromArray_ptds, cudaMemcpy2DToArray,
+    cudaMemcpy2DToArrayAsync, cudaMemcpy2DToArrayAsync_ptsz, cudaMemcpy2DToArray_ptds, cudaMemcpy3DBatchAsync,
+    cudaMemcpy3DBatchAsync_ptsz, cudaMemcpy3DPeer, cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz,
+    cudaMemcpy3DPeer_ptds, cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds, cudaMemcpyBatchAsync,
+    cudaMemcpyBatchAsync_ptsz, cudaMemcpyFromArray, cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz,
+    cudaMemcpyFromArray_ptds, cudaMemcpyToArray, cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz,
+    cudaMemcpyToArray_ptds, cudaMipmappedArrayGetMemoryRequirements, cudaMipmappedArrayGetSparseProperties,
+    cudaProfilerInitialize, cudaSetDoubleForDevice, cudaSetDoubleForHost, cudaSignalExternalSemaphoresAsync,
+    cudaSignalExternalSemaphoresAsync_ptsz, cudaSignalExternalSemaphoresAsync_v2,
+    cudaSignalExternalSemaphoresAsync_v2_ptsz, cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_ptsz,
+    cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz, cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz,
+    cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz, cudaStreamGetCaptureInfo_v2,
+    cudaStreamGetCaptureInfo_v2_ptsz, cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v3_ptsz,
+    cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz, cudaStreamUpdateCaptureDependencies,
+    cudaStreamUpdateCaptureDependencies_ptsz, cudaStreamUpdateCaptureDependencies_v2,
+    cudaStreamUpdateCaptureDependencies_v2_ptsz, cudaUnbindTexture, cudaUserObjectCreate, cudaUserObjectRelease,
+    cudaUserObjectRetain, cudaVDPAUGetDevice, cudaVDPAUSetVDPAUDevice, cudaWaitExternalSemaphoresAsync,
+    cudaWaitExternalSemaphoresAsync_ptsz, cudaWaitExternalSemaphoresAsync_v2, cudaWaitExternalSemaphoresAsync_v2_ptsz,
+}

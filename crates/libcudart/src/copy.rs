@@ -1,0 +1,324 @@
+//! Copies.
+
+use std::ffi::c_int;
+
+use crate::arguments::In;
+use crate::device::{context, primary};
+use crate::driver::{self, Handle};
+use crate::launch::waited;
+use crate::memory::{Extent, Pitched};
+use crate::program::variable;
+use crate::status::{Answer, Error};
+
+/// `cudaMemcpyKind`
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    HostToHost,
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
+    /// As the addresses say.
+    Default,
+}
+
+impl Kind {
+    fn of(number: u32) -> Answer<Kind> {
+        Ok(match number {
+            0 => Kind::HostToHost,
+            1 => Kind::HostToDevice,
+            2 => Kind::DeviceToHost,
+            3 => Kind::DeviceToDevice,
+            4 => Kind::Default,
+            _ => return Err(Error::INVALID_MEMCPY_DIRECTION),
+        })
+    }
+
+    /// `CUmemorytype` of source and destination.
+    fn sides(self) -> (u32, u32) {
+        const HOST: u32 = 1;
+        const DEVICE: u32 = 2;
+        const UNIFIED: u32 = 4;
+        match self {
+            Kind::HostToHost => (HOST, HOST),
+            Kind::HostToDevice => (HOST, DEVICE),
+            Kind::DeviceToHost => (DEVICE, HOST),
+            Kind::DeviceToDevice => (DEVICE, DEVICE),
+            Kind::Default => (UNIFIED, UNIFIED),
+        }
+    }
+}
+
+/// When a copy is done for who asks for it.
+#[derive(Clone, Copy)]
+enum When {
+    Now,
+    In(Handle),
+}
+
+/// Copies bytes.
+fn line(to: u64, from: u64, bytes: usize, kind: u32, when: When) -> Answer {
+    let kind = Kind::of(kind)?;
+    context()?;
+    match (kind, when) {
+        _ if bytes == 0 => Ok(()),
+        (Kind::HostToDevice, When::Now) => waited(driver::cuMemcpyHtoD_v2(to, from, bytes)),
+        (Kind::HostToDevice, When::In(stream)) => {
+            driver::cuMemcpyHtoDAsync_v2(to, from, bytes, stream)
+        }
+        (Kind::DeviceToHost, When::Now) => waited(driver::cuMemcpyDtoH_v2(to, from, bytes)),
+        (Kind::DeviceToHost, When::In(stream)) => {
+            driver::cuMemcpyDtoHAsync_v2(to, from, bytes, stream)
+        }
+        (Kind::DeviceToDevice, When::Now) => waited(driver::cuMemcpyDtoD_v2(to, from, bytes)),
+        (Kind::DeviceToDevice, When::In(stream)) => {
+            driver::cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
+        }
+        (Kind::HostToHost | Kind::Default, When::Now) => waited(driver::cuMemcpy(to, from, bytes)),
+        (Kind::HostToHost | Kind::Default, When::In(stream)) => {
+            driver::cuMemcpyAsync(to, from, bytes, stream)
+        }
+    }
+}
+
+/// The part of a variable that a copy is of.
+fn part(host: usize, offset: usize, bytes: usize) -> Answer<u64> {
+    let (start, size) = variable(host)?;
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(start + offset as u64),
+        _ => Err(Error::INVALID_VALUE),
+    }
+}
+
+fn to_symbol(
+    host: usize,
+    from: u64,
+    (bytes, offset): (usize, usize),
+    kind: u32,
+    when: When,
+) -> Answer {
+    match Kind::of(kind)? {
+        Kind::HostToDevice | Kind::DeviceToDevice | Kind::Default => {
+            line(part(host, offset, bytes)?, from, bytes, kind, when)
+        }
+        Kind::HostToHost | Kind::DeviceToHost => Err(Error::INVALID_MEMCPY_DIRECTION),
+    }
+}
+
+fn from_symbol(
+    to: u64,
+    host: usize,
+    (bytes, offset): (usize, usize),
+    kind: u32,
+    when: When,
+) -> Answer {
+    match Kind::of(kind)? {
+        Kind::DeviceToHost | Kind::DeviceToDevice | Kind::Default => {
+            line(to, part(host, offset, bytes)?, bytes, kind, when)
+        }
+        Kind::HostToHost | Kind::HostToDevice => Err(Error::INVALID_MEMCPY_DIRECTION),
+    }
+}
+
+/// One side of `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct PlaneSide {
+    x_in_bytes: usize,
+    y: usize,
+    memory: u32,
+    host: u64,
+    device: u64,
+    array: usize,
+    pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Plane {
+    from: PlaneSide,
+    to: PlaneSide,
+    width: usize,
+    height: usize,
+}
+
+/// Copies rows, each side with its pitch.
+fn plane(
+    to: (u64, usize),
+    from: (u64, usize),
+    (width, height): (usize, usize),
+    kind: u32,
+    when: When,
+) -> Answer {
+    let (from_memory, to_memory) = Kind::of(kind)?.sides();
+    context()?;
+    if width > to.1 || width > from.1 {
+        return Err(Error::INVALID_PITCH_VALUE);
+    }
+    let side = |(start, pitch), memory| PlaneSide {
+        memory,
+        host: start,
+        device: start,
+        pitch,
+        ..Default::default()
+    };
+    let plane = Plane {
+        from: side(from, from_memory),
+        to: side(to, to_memory),
+        width,
+        height,
+    };
+    match when {
+        _ if width == 0 || height == 0 => Ok(()),
+        When::Now => waited(driver::cuMemcpy2DUnaligned_v2(In::of(&plane))),
+        When::In(stream) => driver::cuMemcpy2DAsync_v2(In::of(&plane), stream),
+    }
+}
+
+/// One side of `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct VolumeSide {
+    x_in_bytes: usize,
+    y: usize,
+    z: usize,
+    level: usize,
+    memory: u32,
+    host: u64,
+    device: u64,
+    array: usize,
+    reserved: usize,
+    pitch: usize,
+    height: usize,
+}
+
+/// `CUDA_MEMCPY3D`
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Volume {
+    from: VolumeSide,
+    to: VolumeSide,
+    width: usize,
+    height: usize,
+    depth: usize,
+}
+
+impl Volume {
+    /// Bytes side by side.
+    pub(crate) fn line(to: u64, from: u64, bytes: usize, kind: u32) -> Answer<Volume> {
+        let (from_memory, to_memory) = Kind::of(kind)?.sides();
+        let side = |start, memory| VolumeSide {
+            memory,
+            host: start,
+            device: start,
+            pitch: bytes,
+            height: 1,
+            ..Default::default()
+        };
+        Ok(Volume {
+            from: side(from, from_memory),
+            to: side(to, to_memory),
+            width: bytes,
+            height: 1,
+            depth: 1,
+        })
+    }
+}
+
+/// `cudaMemcpy3DParms`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Parameters {
+    from_array: usize,
+    /// In bytes, rows and planes.
+    from_at: [usize; 3],
+    from: Pitched,
+    to_array: usize,
+    to_at: [usize; 3],
+    to: Pitched,
+    extent: Extent,
+    kind: c_int,
+}
+
+impl Parameters {
+    pub(crate) fn volume(self) -> Answer<Volume> {
+        if self.from_array != 0 || self.to_array != 0 {
+            crate::absent::say_once("a copy of an array");
+            return Err(Error::NOT_SUPPORTED);
+        }
+        let (from_memory, to_memory) = Kind::of(self.kind as u32)?.sides();
+        let side = |memory, [x_in_bytes, y, z]: [usize; 3], of: Pitched| VolumeSide {
+            x_in_bytes,
+            y,
+            z,
+            memory,
+            host: of.start,
+            device: of.start,
+            pitch: of.pitch,
+            height: of.height,
+            ..Default::default()
+        };
+        Ok(Volume {
+            from: side(from_memory, self.from_at, self.from),
+            to: side(to_memory, self.to_at, self.to),
+            width: self.extent.width,
+            height: self.extent.height,
+            depth: self.extent.depth,
+        })
+    }
+}
+
+fn volume(parameters: In<Parameters>, when: When) -> Answer {
+    let volume = parameters.get()?.volume()?;
+    context()?;
+    match when {
+        _ if volume.width == 0 || volume.height == 0 || volume.depth == 0 => Ok(()),
+        When::Now => waited(driver::cuMemcpy3D_v2(In::of(&volume))),
+        When::In(stream) => driver::cuMemcpy3DAsync_v2(In::of(&volume), stream),
+    }
+}
+
+runtime! {
+    fn cudaMemcpy | cudaMemcpy_ptds(to: u64, from: u64, bytes: usize, kind: u32) { line(to, from, bytes, kind, When::Now) }
+    fn cudaMemcpyAsync | cudaMemcpyAsync_ptsz(to: u64, from: u64, bytes: usize, kind: u32, stream: Handle) {
+        line(to, from, bytes, kind, When::In(stream))
+    }
+    fn cudaMemcpyPeer(to: u64, to_device: c_int, from: u64, from_device: c_int, bytes: usize) {
+        context()?;
+        driver::cuMemcpyPeer(to, primary(to_device)?, from, primary(from_device)?, bytes)
+    }
+    fn cudaMemcpyPeerAsync(to: u64, to_device: c_int, from: u64, from_device: c_int, bytes: usize, stream: Handle) {
+        context()?;
+        driver::cuMemcpyPeerAsync(to, primary(to_device)?, from, primary(from_device)?, bytes, stream)
+    }
+    fn cudaMemcpyToSymbol | cudaMemcpyToSymbol_ptds(host: usize, from: u64, bytes: usize, offset: usize, kind: u32) {
+        to_symbol(host, from, (bytes, offset), kind, When::Now)
+    }
+    fn cudaMemcpyToSymbolAsync | cudaMemcpyToSymbolAsync_ptsz(
+        host: usize, from: u64, bytes: usize, offset: usize, kind: u32, stream: Handle,
+    ) {
+        to_symbol(host, from, (bytes, offset), kind, When::In(stream))
+    }
+    fn cudaMemcpyFromSymbol | cudaMemcpyFromSymbol_ptds(to: u64, host: usize, bytes: usize, offset: usize, kind: u32) {
+        from_symbol(to, host, (bytes, offset), kind, When::Now)
+    }
+    fn cudaMemcpyFromSymbolAsync | cudaMemcpyFromSymbolAsync_ptsz(
+        to: u64, host: usize, bytes: usize, offset: usize, kind: u32, stream: Handle,
+    ) {
+        from_symbol(to, host, (bytes, offset), kind, When::In(stream))
+    }
+    fn cudaMemcpy2D | cudaMemcpy2D_ptds(
+        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32,
+    ) {
+        plane((to, to_pitch), (from, from_pitch), (width, height), kind, When::Now)
+    }
+    fn cudaMemcpy2DAsync | cudaMemcpy2DAsync_ptsz(
+        to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32, stream: Handle,
+    ) {
+        plane((to, to_pitch), (from, from_pitch), (width, height), kind, When::In(stream))
+    }
+    fn cudaMemcpy3D | cudaMemcpy3D_ptds(parameters: In<Parameters>) { volume(parameters, When::Now) }
+    fn cudaMemcpy3DAsync | cudaMemcpy3DAsync_ptsz(parameters: In<Parameters>, stream: Handle) {
+        volume(parameters, When::In(stream))
+    }
+}

@@ -1,0 +1,147 @@
+//! Programs of nvcc under `ridgepoint emulate`: with NVIDIA's runtime inside, as nvcc links it, and with `libcudart.so`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::guides::{blocks, command, shows, typed};
+use crate::support;
+
+const PAGE: &str = "any-cuda-program.md";
+
+/// nvcc and its libraries, without a CUDA toolkit.
+fn toolkit() -> PathBuf {
+    let toolkit = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/cuda");
+    assert!(
+        toolkit.join("bin/nvcc").is_file(),
+        "nvcc in .venv: ./setup.sh --tests brings it"
+    );
+    toolkit
+}
+
+/// Has a shell run a command in a folder, where nvcc is found with its libraries.
+fn run(folder: &Path, line: &str) -> (Output, String) {
+    let toolkit = toolkit();
+    let libraries = toolkit.join("lib");
+    let mut shell = typed(&support::ridgepoint(), folder, line);
+    let path = shell.get_envs().find(|it| it.0 == "PATH");
+    let path = path.and_then(|it| it.1).expect("a path").to_owned();
+    let folders = std::env::split_paths(&path).chain([toolkit.join("bin")]);
+    shell
+        .env("PATH", std::env::join_paths(folders).expect("folders"))
+        .env("LIBRARY_PATH", &libraries)
+        .env("LD_LIBRARY_PATH", &libraries);
+    let output = shell.output().expect("bash");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, errors)
+}
+
+fn succeeds(folder: &Path, line: &str) -> String {
+    let (output, errors) = run(folder, line);
+    assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    errors
+}
+
+#[test]
+fn the_pages_program_is_checked_as_nvcc_links_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let [program] = &blocks(PAGE, "cpp")[..] else {
+        panic!("the page has one program of nvcc's");
+    };
+    fs::write(folder.join("axpy.cu"), program).expect("writable");
+    succeeds(folder, &command("any-cuda-program.md", "nvcc -lineinfo"));
+    let errors = succeeds(
+        folder,
+        &command("any-cuda-program.md", "ridgepoint emulate ./axpy"),
+    );
+    assert!(
+        errors.contains("Checked axpy: 1 launch of 1 kernel, in order; nothing was found."),
+        "{errors}"
+    );
+    let line = command("any-cuda-program.md", "ridgepoint emulate ./axpy 1280");
+    let (output, errors) = run(folder, &line);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    // nvcc writes the whole path.
+    let errors = errors.replace(&format!("{}/", folder.display()), "");
+    shows(PAGE, "ridgepoint: axpy: ", &errors);
+}
+
+/// Compiles the program that calls most of the runtime, with options of nvcc.
+fn compile(folder: &Path, options: &str) {
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/emulated_runtime/runtime.cu");
+    let source = source.display();
+    succeeds(
+        folder,
+        &format!("nvcc -w -arch=compute_90 {options} {source} -o runtime"),
+    );
+}
+
+/// Runs it: each of its answers is as NVIDIA documents it, and nothing is found, nor missing.
+fn runs(folder: &Path, options: &str) {
+    let errors = succeeds(folder, &format!("ridgepoint emulate {options} ./runtime"));
+    assert!(errors.contains("nothing was found."), "{errors}");
+    assert!(!errors.contains("is not emulated"), "{errors}");
+    assert!(!errors.contains("stays NVIDIA's"), "{errors}");
+}
+
+#[test]
+fn a_runtime_inside_of_a_program_gives_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile(folder.path(), "");
+    runs(folder.path(), "");
+    runs(folder.path(), "--seeds 2");
+}
+
+#[test]
+fn a_program_may_have_a_default_stream_for_each_thread() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile(folder.path(), "--default-stream per-thread");
+    runs(folder.path(), "");
+}
+
+#[test]
+fn a_shared_runtime_gives_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let library = toolkit().join("lib/libcudart.so.13");
+    symlink(library, folder.join("libcudart.so")).expect("a link");
+    compile(folder, "-cudart shared -L.");
+    runs(folder, "");
+}
+
+#[test]
+fn a_program_without_symbols_is_told_why_it_finds_no_device() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    compile(folder, "-Xlinker -s");
+    let (output, errors) = run(folder, "ridgepoint emulate ./runtime");
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("stripped of its symbols"), "{errors}");
+}
+
+#[test]
+fn what_is_not_emulated_is_named_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let program = "\
+#include <cstdio>
+int main() {
+  cudaArray_t array;
+  cudaChannelFormatDesc of = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+  for (int i = 0; i < 2; i++) puts(cudaGetErrorName(cudaMallocArray(&array, &of, 8)));
+}
+";
+    fs::write(folder.join("array.cu"), program).expect("writable");
+    succeeds(folder, "nvcc array.cu -o array");
+    let (output, errors) = run(folder, "ridgepoint emulate ./array");
+    let said = "cudaMallocArray is not emulated; it answers cudaErrorNotSupported";
+    assert_eq!(errors.matches(said).count(), 1, "{errors}");
+    assert_eq!(
+        output.stdout,
+        b"cudaErrorNotSupported\ncudaErrorNotSupported\n"
+    );
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+}
