@@ -112,6 +112,44 @@ fn a_shared_runtime_gives_way() {
     runs(folder, "");
 }
 
+/// As a Python module has it inside: CuPy's, for one.
+#[test]
+fn a_runtime_inside_of_a_library_that_is_loaded_later_gives_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let library = "\
+__device__ int word = 6;
+__global__ void add(int *x) { *x += word; }
+extern \"C\" int answer() {
+  int *x, host = 36;
+  if (cudaMalloc(&x, 4) || cudaMemcpy(x, &host, 4, cudaMemcpyHostToDevice)) return -1;
+  add<<<1, 1>>>(x);
+  return cudaMemcpy(&host, x, 4, cudaMemcpyDeviceToHost) ? -1 : host;
+}
+";
+    fs::write(folder.join("answer.cu"), library).expect("writable");
+    let program = "\
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  for (int i = 0; i < 2; i++) {
+    void *library = dlopen(\"./answer.so\", RTLD_NOW);
+    printf(\"%d\\n\", ((int (*)(void))dlsym(library, \"answer\"))());
+    dlclose(library);
+  }
+}
+";
+    fs::write(folder.join("main.c"), program).expect("writable");
+    succeeds(
+        folder,
+        "nvcc -shared -Xcompiler -fPIC answer.cu -o answer.so",
+    );
+    succeeds(folder, "cc main.c -o main -ldl");
+    let (output, errors) = run(folder, "ridgepoint emulate ./main");
+    assert_eq!(output.stdout, b"42\n42\n", "{errors}");
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+}
+
 #[test]
 fn a_program_without_symbols_is_told_why_it_finds_no_device() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -168,7 +168,7 @@ const PROGRAMS: [(&str, &str); 2] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 15] = [
+const NOT_RUN: [Elsewhere; 21] = [
     Elsewhere {
         page: "profiling-a-program.md",
         command: "ridgepoint profile -- python power.py blocking",
@@ -236,6 +236,30 @@ const NOT_RUN: [Elsewhere; 15] = [
         proofs: &[(
             "crates/emulated-driver/src/names.rs",
             "fn a_kernel_of_numba_has_its_own_name_and_arguments",
+        )],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pip install cupy-cuda12x 'nvidia-cuda-nvrtc-cu12' 'nvidia-cuda-runtime-cu12'",
+        who: "it loads 600 MB; `scripts/clients/cupy.sh` does it, and a test has a runtime that is loaded as CuPy's",
+        proofs: &[
+            (
+                "scripts/clients/cupy.sh",
+                "pip install --quiet 'cupy-cuda12x",
+            ),
+            (
+                "tests/cli/emulated_runtime.rs",
+                "fn a_runtime_inside_of_a_library_that_is_loaded_later_gives_way",
+            ),
+        ],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "ridgepoint emulate python normalize.py",
+        who: "it needs CuPy",
+        proofs: &[(
+            "scripts/clients/cupy.sh",
+            "emulate environment/bin/python \"$here/cupy_arrays.py\"",
         )],
     },
     Elsewhere {

@@ -102,6 +102,10 @@ fn look_up(name: &str, version: i32, flags: u64) -> Result<usize, u32> {
     })
 }
 
+/// The table that NVIDIA's runtime asks for first, and that of NVRTC, which does without.
+const OF_RUNTIME: [u8; 16] = 0xf8cf_f951_2146_8b4e_b9e2_fb46_9e7c_0dd9_u128.to_be_bytes();
+const OF_COMPILER: [u8; 16] = 0xda91_51d3_3ae6_cc41_a5c0_4f26_d533_e328_u128.to_be_bytes();
+
 /// Told to a program whose runtime is still NVIDIA's.
 const RUNTIME_STAYED: &str = "the program's CUDA runtime is NVIDIA's, which runs on NVIDIA's driver alone: the program is stripped of its symbols, \
      or a library that was loaded later has the runtime inside; link without -s, or with -cudart shared";
@@ -131,11 +135,13 @@ pub(crate) mod calls {
         fn cuGetProcAddress_v2(name: Text, to: Out<usize>, version: i32, flags: u64, result: Out<u32>) {
             put(name, to, (version, flags), Some(result))
         }
-        // The undocumented tables of NVIDIA's own libraries, first of all its runtime.
-        fn cuGetExportTable(to: Out<usize>, _which: In<[u8; 16]>) {
+        // The undocumented tables of NVIDIA's own libraries.
+        fn cuGetExportTable(to: Out<usize>, which: In<[u8; 16]>) {
             to.put(0)?;
-            if is_absent("cuGetExportTable") {
-                say(RUNTIME_STAYED);
+            match which.get()? {
+                OF_COMPILER => {}
+                OF_RUNTIME if is_absent("cuGetExportTable") => say(RUNTIME_STAYED),
+                _ => _ = is_absent("cuGetExportTable"),
             }
             Err(Status::NOT_SUPPORTED)
         }

@@ -203,7 +203,7 @@ fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
         (Some(entry), _) => text_of(&entry.text().ok_or(Status::INVALID_IMAGE)?),
         (None, Some(arch)) => {
             say(&format!(
-                "a fatbin has PTX for sm_{arch} and newer; the device is sm_{most}"
+                "a fatbin has PTX for sm_{arch} and newer; the device is sm_{most}: see --arch"
             ));
             Err(Status::NO_BINARY_FOR_GPU)
         }

@@ -3,11 +3,11 @@
 //! Its functions are found by the names in the program's symbol table, which nvcc leaves there. Each gets a jump to the function of this
 //! library, before the first is called.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -45,15 +45,49 @@ pub(crate) fn major() -> u32 {
     }
 }
 
-/// Puts a jump at the start of each function of NVIDIA's runtime that is inside of the program or of a library that it begins with.
+/// Puts a jump at the start of each function of NVIDIA's runtime that is inside of the program, of a library that it begins with, or of
+/// one that it loads later.
 pub(crate) fn replace() {
     let ours: HashMap<&str, usize> = functions().map(|row| (row.name, (row.address)())).collect();
-    for object in objects() {
+    let mut runtime = Runtime {
+        ours,
+        seen: HashSet::new(),
+    };
+    runtime.replace_in_all();
+    if let Err(reason) = at_each_load() {
+        say(&format!(
+            "a CUDA runtime in a library that is loaded later stays NVIDIA's: {reason}"
+        ));
+    }
+    *RUNTIME.lock().unwrap_or_else(PoisonError::into_inner) = Some(runtime);
+}
+
+/// This library's functions, and the objects that were looked at.
+struct Runtime {
+    ours: HashMap<&'static str, usize>,
+    seen: HashSet<Loaded>,
+}
+
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+
+impl Runtime {
+    fn replace_in_all(&mut self) {
+        // A library that was unloaded may come again, to the same place.
+        let seen = std::mem::take(&mut self.seen);
+        for object in objects() {
+            if !seen.contains(&object) {
+                self.replace_in(&object);
+            }
+            self.seen.insert(object);
+        }
+    }
+
+    fn replace_in(&self, object: &Loaded) {
         let Some(mapped) = Mapped::open(&object.path) else {
-            continue;
+            return;
         };
         let Ok(file) = object::File::parse(mapped.bytes()) else {
-            continue;
+            return;
         };
         let code = || {
             file.symbols()
@@ -61,14 +95,14 @@ pub(crate) fn replace() {
         };
         let theirs: HashMap<&str, u64> = code()
             .filter_map(|it| Some((it.name().ok()?, it.address())))
-            .filter(|(name, _)| ours.contains_key(name))
+            .filter(|(name, _)| self.ours.contains_key(name))
             .collect();
         let Some(&first) = theirs.get(FIRST) else {
-            continue;
+            return;
         };
-        if object.start + first as usize == ours[FIRST] {
+        if object.start + first as usize == self.ours[FIRST] {
             // This library.
-            continue;
+            return;
         }
         let starts: BTreeSet<u64> = code().map(|it| it.address()).collect();
         let newest = OF_VERSIONS.into_iter().find(|it| theirs.contains_key(it.0));
@@ -77,14 +111,98 @@ pub(crate) fn replace() {
             // A short function has room up to the next one, for compilers align them.
             let next = starts.range(address + 1..).next();
             let room = next.map_or(0, |next| next - address) as usize;
-            if let Err(reason) = jump(object.start + address as usize, room, ours[name]) {
+            let start = object.start + address as usize;
+            if let Err(reason) = jump(start, room, self.ours[name]) {
                 say(&format!("{}: {name} stays NVIDIA's: {reason}", object.path));
             }
         }
     }
 }
 
+/// `r_debug`, by which the loader tells debuggers what it does.
+#[repr(C)]
+struct Rendezvous {
+    version: c_int,
+    objects: usize,
+    /// A function that does nothing, called whenever the loader begins to load and when all is in its place.
+    changed: usize,
+    state: c_int,
+}
+
+/// `RT_CONSISTENT`: libraries are in their places, and their constructors have not run.
+const IN_PLACE: c_int = 0;
+
+fn rendezvous() -> Option<*const Rendezvous> {
+    // SAFETY: the name ends with NUL.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_r_debug".as_ptr()) };
+    (!found.is_null()).then_some(found.cast_const().cast())
+}
+
+/// Has libraries looked at as they are loaded, by a jump in place of the function that the loader calls for debuggers.
+///
+/// # Errors
+/// The loader has no such function, or it is not empty.
+fn at_each_load() -> Result<(), String> {
+    extern "C" fn changed() {
+        let Some(rendezvous) = rendezvous() else {
+            return;
+        };
+        // SAFETY: it is the loader's, for as long as the process lives.
+        let state = unsafe { (&raw const (*rendezvous).state).read_volatile() };
+        // Who looks at libraries already loads one: nothing of the runtime is in it.
+        if state == IN_PLACE
+            && let Ok(mut runtime) = RUNTIME.try_lock()
+            && let Some(runtime) = runtime.as_mut()
+        {
+            runtime.replace_in_all();
+        }
+    }
+    let none = || "the loader tells nobody".to_owned();
+    let rendezvous = rendezvous().ok_or_else(none)?;
+    // SAFETY: as above.
+    let function = unsafe { (&raw const (*rendezvous).changed).read_volatile() };
+    if function == 0 {
+        return Err(none());
+    }
+    let code: *const [u8; JUMP_BYTES] = std::ptr::with_exposed_provenance(function);
+    // SAFETY: code of the loader, which is more than a jump.
+    if !does_nothing(unsafe { &*code }) {
+        return Err("what the loader calls is not empty".to_owned());
+    }
+    jump(function, JUMP_BYTES, changed as *const () as usize)
+}
+
+/// Whether code returns at once, and nothing but padding follows.
+fn does_nothing(code: &[u8; JUMP_BYTES]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const MARK: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa];
+        const RETURN: u8 = 0xc3;
+        // Bytes of long and short instructions without effect, and of traps.
+        const PADDING: [u8; 11] = [
+            0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0x90, 0xcc, 0x40, 0x44, 0x80,
+        ];
+        let code = code.strip_prefix(MARK).unwrap_or(code);
+        code.split_first().is_some_and(|(&first, rest)| {
+            first == RETURN && rest.iter().all(|it| PADDING.contains(it))
+        })
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        const MARK: u32 = 0xd503_245f;
+        const RETURN: u32 = 0xd65f_03c0;
+        const PADDING: [u32; 2] = [0xd503_201f, 0];
+        let (words, _) = code.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        let words = words.strip_prefix(&[MARK]).unwrap_or(&words);
+        words.split_first().is_some_and(|(&first, rest)| {
+            first == RETURN && rest.iter().all(|it| PADDING.contains(it))
+        })
+    }
+}
+
 /// A program or library of this process.
+#[derive(PartialEq, Eq, Hash)]
 struct Loaded {
     path: String,
     /// The address that its symbols count from.
@@ -194,8 +312,8 @@ fn jump(from: usize, room: usize, to: usize) -> Result<(), String> {
     protect(libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC)?;
     let code: *mut u8 = std::ptr::with_exposed_provenance_mut(from);
     let address = to.to_ne_bytes();
-    // SAFETY: no other function begins in these bytes, by the program's symbol table, and the pages can be written now. Nothing runs there:
-    // the program has not begun.
+    // SAFETY: no other function begins in these bytes, by the object's symbol table or its padding, and the pages can be written now. Nothing
+    // runs there: the constructors of whatever is loaded have not begun.
     unsafe {
         code.copy_from_nonoverlapping(JUMP.as_ptr(), JUMP.len());
         code.add(JUMP.len())

@@ -69,6 +69,8 @@ impl Folder {
             .env("TRITON_PTXAS_PATH", folder.join("ptxas"))
             .env("TRITON_PTXAS_BLACKWELL_PATH", folder.join("ptxas"))
             .env("CUPY_COMPILE_WITH_PTX", "1")
+            // CuPy's wheel has CUB's kernels as machine code; its own are compiled.
+            .env("CUPY_ACCELERATORS", "")
             .env("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
             // A block that a framework cuts buffers from hides where each of them ends.
             .env("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
