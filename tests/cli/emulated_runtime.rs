@@ -68,15 +68,20 @@ fn the_pages_program_is_checked_as_nvcc_links_it() {
     shows(PAGE, "ridgepoint: axpy: ", &errors);
 }
 
-/// Compiles the program that calls most of the runtime, with options of nvcc.
-fn compile(folder: &Path, options: &str) {
-    let source =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/emulated_runtime/runtime.cu");
+/// Compiles a program of this folder to `runtime`, with options of nvcc.
+fn compile_as(folder: &Path, name: &str, options: &str) {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/emulated_runtime");
+    let source = sources.join(name);
     let source = source.display();
     succeeds(
         folder,
         &format!("nvcc -w -arch=compute_90 {options} {source} -o runtime"),
     );
+}
+
+/// Compiles the program that calls most of the runtime.
+fn compile(folder: &Path, options: &str) {
+    compile_as(folder, "runtime.cu", options);
 }
 
 /// Runs it: each of its answers is as NVIDIA documents it, and nothing is found, nor missing.
@@ -167,19 +172,47 @@ fn what_is_not_emulated_is_named_once() {
     let program = "\
 #include <cstdio>
 int main() {
-  cudaArray_t array;
+  cudaMipmappedArray_t array;
   cudaChannelFormatDesc of = {32, 0, 0, 0, cudaChannelFormatKindFloat};
-  for (int i = 0; i < 2; i++) puts(cudaGetErrorName(cudaMallocArray(&array, &of, 8)));
+  for (int i = 0; i < 2; i++) puts(cudaGetErrorName(cudaMallocMipmappedArray(&array, &of, make_cudaExtent(8, 0, 0), 1)));
 }
 ";
     fs::write(folder.join("array.cu"), program).expect("writable");
     succeeds(folder, "nvcc array.cu -o array");
     let (output, errors) = run(folder, "ridgepoint emulate ./array");
-    let said = "cudaMallocArray is not emulated; it answers cudaErrorNotSupported";
+    let said = "cudaMallocMipmappedArray is not emulated; it answers cudaErrorNotSupported";
     assert_eq!(errors.matches(said).count(), 1, "{errors}");
     assert_eq!(
         output.stdout,
         b"cudaErrorNotSupported\ncudaErrorNotSupported\n"
     );
     assert_eq!(output.status.code(), Some(3), "{errors}");
+}
+
+#[test]
+fn images_are_read_as_the_programming_guide_defines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile_as(folder.path(), "images.cu", "-lineinfo");
+    runs(folder.path(), "");
+    runs(folder.path(), "--seeds 2");
+}
+
+#[test]
+fn errors_of_images_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    compile_as(folder, "images.cu", "-lineinfo");
+    for (error, finding) in [
+        (
+            "beyond",
+            "a surface access of 4 bytes at [16, 0], outside of 4 by 4 by 1 elements of 4 bytes",
+        ),
+        ("forged", "no texture or surface object is at 0x"),
+        ("unwritten", "decided: uninitialised: "),
+        ("both", "read-only load of data that the kernel writes"),
+    ] {
+        let (output, errors) = run(folder, &format!("ridgepoint emulate ./runtime {error}"));
+        assert_eq!(output.status.code(), Some(1), "{error}: {errors}");
+        assert!(errors.contains(finding), "{error}: {errors}");
+    }
 }

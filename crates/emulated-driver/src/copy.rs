@@ -3,6 +3,7 @@
 use engine::memory::Direction;
 
 use crate::allocations::{check, touch};
+use crate::array::array;
 use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
@@ -160,6 +161,16 @@ fn line(
     }
 }
 
+/// Bytes of an array of one row, from an offset on.
+fn part_of_array(handle: Handle, offset: usize, bytes: usize) -> Answer<(u64, bool)> {
+    let array = array(handle)?;
+    let end = offset.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
+    match end as u64 <= array.pitches()[0] {
+        true => Ok((array.start + offset as u64, true)),
+        false => Err(Status::INVALID_VALUE),
+    }
+}
+
 /// One side of `CUDA_MEMCPY2D`.
 #[repr(C)]
 #[derive(Clone, core::marker::Copy)]
@@ -214,20 +225,48 @@ pub struct Planes {
 /// `CUmemorytype`
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
 
-/// Where a side begins that lies in this kind of memory. Arrays are not emulated.
+/// Where a side begins that lies in this kind of memory.
 fn start(kind: u32, host: u64, device: u64) -> Answer<(u64, bool)> {
     match kind {
         HOST => Ok((host, false)),
         DEVICE => Ok((device, true)),
         UNIFIED => Ok((device, false)),
-        _ => Err(Status::NOT_SUPPORTED),
+        _ => Err(Status::INVALID_VALUE),
     }
 }
 
 impl Side3 {
+    /// A part of an array, which has its own pitches.
+    fn of_array(&self, copy: &Planes) -> Answer<Side> {
+        let array = array(self.array)?;
+        let [pitch, plane] = array.pitches();
+        let [_, height, depth] = array.sizes.map(u64::from);
+        let fits = |from: usize, count: usize, all: u64| {
+            let end = from.checked_add(count);
+            end.is_some_and(|end| end as u64 <= all)
+        };
+        let is_inside = fits(self.x, copy.width, pitch)
+            && fits(self.y, copy.height, height)
+            && fits(self.z, copy.depth, depth);
+        if !is_inside {
+            return Err(Status::INVALID_VALUE);
+        }
+        let before = self.z as u64 * plane + self.y as u64 * pitch + self.x as u64;
+        Ok(Side {
+            address: array.start + before,
+            pitch,
+            plane,
+            is_device: true,
+        })
+    }
+
     fn side(&self, copy: &Planes) -> Answer<Side> {
+        if self.kind == ARRAY {
+            return self.of_array(copy);
+        }
         let (address, is_device) = start(self.kind, self.host, self.device)?;
         let pitch = match (self.pitch, copy.height) {
             (pitch, 0 | 1) => pitch,
@@ -349,6 +388,28 @@ pub(crate) mod calls {
             to: u64, _to_context: Handle, from: u64, _from_context: Handle, bytes: usize, stream: Handle,
         ) {
             copy(line("cuMemcpyPeerAsync", (to, true), (from, true), bytes), Some(stream))
+        }
+        fn cuMemcpyHtoA_v2 | cuMemcpyHtoA_v2_ptds(to: Handle, offset: usize, from: u64, bytes: usize) {
+            copy(line("cuMemcpyHtoA", part_of_array(to, offset, bytes)?, (from, false), bytes), None)
+        }
+        fn cuMemcpyAtoH_v2 | cuMemcpyAtoH_v2_ptds(to: u64, from: Handle, offset: usize, bytes: usize) {
+            copy(line("cuMemcpyAtoH", (to, false), part_of_array(from, offset, bytes)?, bytes), None)
+        }
+        fn cuMemcpyDtoA_v2 | cuMemcpyDtoA_v2_ptds(to: Handle, offset: usize, from: u64, bytes: usize) {
+            copy(line("cuMemcpyDtoA", part_of_array(to, offset, bytes)?, (from, true), bytes), None)
+        }
+        fn cuMemcpyAtoD_v2 | cuMemcpyAtoD_v2_ptds(to: u64, from: Handle, offset: usize, bytes: usize) {
+            copy(line("cuMemcpyAtoD", (to, true), part_of_array(from, offset, bytes)?, bytes), None)
+        }
+        fn cuMemcpyHtoAAsync_v2 | cuMemcpyHtoAAsync_v2_ptsz(
+            to: Handle, offset: usize, from: u64, bytes: usize, stream: Handle,
+        ) {
+            copy(line("cuMemcpyHtoAAsync", part_of_array(to, offset, bytes)?, (from, false), bytes), Some(stream))
+        }
+        fn cuMemcpyAtoHAsync_v2 | cuMemcpyAtoHAsync_v2_ptsz(
+            to: u64, from: Handle, offset: usize, bytes: usize, stream: Handle,
+        ) {
+            copy(line("cuMemcpyAtoHAsync", (to, false), part_of_array(from, offset, bytes)?, bytes), Some(stream))
         }
         fn cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds(rows: In<Rows>) { copy(Planes::from(rows.get()?).copy("cuMemcpy2D")?, None) }
         fn cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds(rows: In<Rows>) {

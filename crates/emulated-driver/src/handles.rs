@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::array::Array;
 use crate::context::Context;
 use crate::event::Event;
 use crate::function::Function;
@@ -62,6 +63,7 @@ pub(crate) trait Kept: Sized {
 }
 
 objects! {
+    Array, INVALID_HANDLE;
     Context, INVALID_CONTEXT;
     Event, INVALID_HANDLE;
     Executable, INVALID_HANDLE;

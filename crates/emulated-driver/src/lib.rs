@@ -15,6 +15,7 @@
 mod api;
 mod allocations;
 mod arguments;
+mod array;
 mod attributes;
 mod capture;
 mod context;
@@ -55,6 +56,7 @@ mod status;
 mod stream;
 mod table;
 mod tensor_map;
+mod texture;
 mod work;
 
 pub use entry_points::symbol;
@@ -66,6 +68,7 @@ pub mod absent {
 
 /// The driver's functions.
 pub mod functions {
+    pub use crate::array::calls::*;
     pub use crate::capture::calls::*;
     pub use crate::context::calls::*;
     pub use crate::copy::calls::*;
@@ -88,4 +91,5 @@ pub mod functions {
     pub use crate::status::calls::*;
     pub use crate::stream::calls::*;
     pub use crate::tensor_map::calls::*;
+    pub use crate::texture::calls::*;
 }

@@ -30,6 +30,11 @@ pub mod tensor_map {
     pub use crate::exec::tensor_map::{BYTES, Described, RANK};
 }
 
+/// Textures and surfaces as drivers make them for kernels.
+pub mod image {
+    pub use crate::exec::image::{BYTES, Beyond, Channel, Image};
+}
+
 pub use check::{Finding, Thread};
 pub use declarations::TooLarge;
 pub use exec::endless::{Awaited, Endless, Limit, Progress};

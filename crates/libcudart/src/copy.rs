@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use crate::arguments::In;
+use crate::array::bytes_of;
 use crate::device::{context, primary};
 use crate::driver::{self, Handle};
 use crate::launch::waited;
@@ -241,31 +242,131 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
+    /// As the driver takes it. Places and sizes in an array count its elements; where none takes part, bytes.
     pub(crate) fn volume(self) -> Answer<Volume> {
-        if self.from_array != 0 || self.to_array != 0 {
-            crate::absent::say_once("a copy of an array");
-            return Err(Error::NOT_SUPPORTED);
-        }
         let (from_memory, to_memory) = Kind::of(self.kind as u32)?.sides();
-        let side = |memory, [x_in_bytes, y, z]: [usize; 3], of: Pitched| VolumeSide {
-            x_in_bytes,
+        let element = match [self.from_array, self.to_array]
+            .into_iter()
+            .find(|&it| it != 0)
+        {
+            Some(array) => bytes_of(array)?.0,
+            None => 1,
+        };
+        let side = |memory, array, [x, y, z]: [usize; 3], of: Pitched| VolumeSide {
+            x_in_bytes: if array == 0 { x } else { x * element },
             y,
             z,
-            memory,
+            memory: if array == 0 { memory } else { ARRAY },
             host: of.start,
             device: of.start,
+            array,
             pitch: of.pitch,
             height: of.height,
             ..Default::default()
         };
         Ok(Volume {
-            from: side(from_memory, self.from_at, self.from),
-            to: side(to_memory, self.to_at, self.to),
-            width: self.extent.width,
+            from: side(from_memory, self.from_array, self.from_at, self.from),
+            to: side(to_memory, self.to_array, self.to_at, self.to),
+            width: self
+                .extent
+                .width
+                .checked_mul(element)
+                .ok_or(Error::INVALID_VALUE)?,
             height: self.extent.height,
             depth: self.extent.depth,
         })
     }
+}
+
+/// `CUmemorytype`
+const ARRAY: u32 = 3;
+
+/// A place in an array, and how rows of plain memory follow.
+struct Rows {
+    array: Handle,
+    x: usize,
+    y: usize,
+    start: u64,
+    pitch: usize,
+}
+
+/// Copies rows from or to an array.
+fn rows(
+    of: Rows,
+    (width, height): (usize, usize),
+    (to_array, kind): (bool, u32),
+    when: When,
+) -> Answer {
+    let (from_memory, to_memory) = Kind::of(kind)?.sides();
+    context()?;
+    let Rows {
+        array,
+        x,
+        y,
+        start,
+        pitch,
+    } = of;
+    let image = PlaneSide {
+        x_in_bytes: x,
+        y,
+        memory: ARRAY,
+        array,
+        ..Default::default()
+    };
+    let memory = if to_array { from_memory } else { to_memory };
+    let plain = PlaneSide {
+        memory,
+        host: start,
+        device: start,
+        pitch,
+        ..Default::default()
+    };
+    let (from, to) = if to_array {
+        (plain, image)
+    } else {
+        (image, plain)
+    };
+    let plane = Plane {
+        from,
+        to,
+        width,
+        height,
+    };
+    match when {
+        _ if width == 0 || height == 0 => Ok(()),
+        When::Now => waited(driver::cuMemcpy2DUnaligned_v2(In::of(&plane))),
+        When::In(stream) => driver::cuMemcpy2DAsync_v2(In::of(&plane), stream),
+    }
+}
+
+/// Copies bytes that fill one row of an array after another.
+fn row_by_row(
+    array: (Handle, usize, usize),
+    start: u64,
+    bytes: usize,
+    how: (bool, u32),
+    when: When,
+) -> Answer {
+    let (array, mut x, mut y) = array;
+    let (_, row) = bytes_of(array)?;
+    let mut done = 0;
+    while done < bytes {
+        let width = row
+            .checked_sub(x)
+            .filter(|&it| it > 0)
+            .ok_or(Error::INVALID_VALUE)?;
+        let width = width.min(bytes - done);
+        let of = Rows {
+            array,
+            x,
+            y,
+            start: start + done as u64,
+            pitch: width,
+        };
+        rows(of, (width, 1), how, when)?;
+        (x, y, done) = (0, y + 1, done + width);
+    }
+    Ok(())
 }
 
 fn volume(parameters: In<Parameters>, when: When) -> Answer {
@@ -320,5 +421,45 @@ runtime! {
     fn cudaMemcpy3D | cudaMemcpy3D_ptds(parameters: In<Parameters>) { volume(parameters, When::Now) }
     fn cudaMemcpy3DAsync | cudaMemcpy3DAsync_ptsz(parameters: In<Parameters>, stream: Handle) {
         volume(parameters, When::In(stream))
+    }
+    fn cudaMemcpy2DToArray | cudaMemcpy2DToArray_ptds(
+        array: Handle, x: usize, y: usize, start: u64, pitch: usize, width: usize, height: usize, kind: u32,
+    ) {
+        rows(Rows { array, x, y, start, pitch }, (width, height), (true, kind), When::Now)
+    }
+    fn cudaMemcpy2DToArrayAsync | cudaMemcpy2DToArrayAsync_ptsz(
+        array: Handle, x: usize, y: usize, start: u64, pitch: usize, width: usize, height: usize, kind: u32, stream: Handle,
+    ) {
+        rows(Rows { array, x, y, start, pitch }, (width, height), (true, kind), When::In(stream))
+    }
+    fn cudaMemcpy2DFromArray | cudaMemcpy2DFromArray_ptds(
+        start: u64, pitch: usize, array: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32,
+    ) {
+        rows(Rows { array, x, y, start, pitch }, (width, height), (false, kind), When::Now)
+    }
+    fn cudaMemcpy2DFromArrayAsync | cudaMemcpy2DFromArrayAsync_ptsz(
+        start: u64, pitch: usize, array: Handle, x: usize, y: usize, width: usize, height: usize, kind: u32, stream: Handle,
+    ) {
+        rows(Rows { array, x, y, start, pitch }, (width, height), (false, kind), When::In(stream))
+    }
+    fn cudaMemcpyToArray | cudaMemcpyToArray_ptds(
+        array: Handle, x: usize, y: usize, start: u64, bytes: usize, kind: u32,
+    ) {
+        row_by_row((array, x, y), start, bytes, (true, kind), When::Now)
+    }
+    fn cudaMemcpyToArrayAsync | cudaMemcpyToArrayAsync_ptsz(
+        array: Handle, x: usize, y: usize, start: u64, bytes: usize, kind: u32, stream: Handle,
+    ) {
+        row_by_row((array, x, y), start, bytes, (true, kind), When::In(stream))
+    }
+    fn cudaMemcpyFromArray | cudaMemcpyFromArray_ptds(
+        start: u64, array: Handle, x: usize, y: usize, bytes: usize, kind: u32,
+    ) {
+        row_by_row((array, x, y), start, bytes, (false, kind), When::Now)
+    }
+    fn cudaMemcpyFromArrayAsync | cudaMemcpyFromArrayAsync_ptsz(
+        start: u64, array: Handle, x: usize, y: usize, bytes: usize, kind: u32, stream: Handle,
+    ) {
+        row_by_row((array, x, y), start, bytes, (false, kind), When::In(stream))
     }
 }

@@ -162,6 +162,15 @@ driver! {
     fn cuMemHostUnregister(address: usize);
     fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: usize, flags: u32);
     fn cuMemHostGetFlags(to: Out<u32>, address: usize);
+    fn cuArray3DCreate_v2(to: Out<Handle>, volume: In<crate::array::Volume>);
+    fn cuArray3DGetDescriptor_v2(to: Out<crate::array::Volume>, array: Handle);
+    fn cuArrayDestroy(array: Handle);
+    fn cuTexObjectCreate(
+        to: Out<u64>, resource: In<crate::array::DriverResource>, reading: In<crate::array::DriverReading>, view: In<u32>,
+    );
+    fn cuTexObjectDestroy(texture: u64);
+    fn cuSurfObjectCreate(to: Out<u64>, resource: In<crate::array::DriverResource>);
+    fn cuSurfObjectDestroy(surface: u64);
     fn cuPointerGetAttribute(to: Out<u64>, attribute: c_int, address: u64);
 
     fn cuMemAllocAsync | cuMemAllocAsync_ptsz(to: Out<u64>, bytes: usize, stream: Handle);

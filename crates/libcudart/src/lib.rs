@@ -15,6 +15,7 @@ mod api;
 mod driver;
 mod absent;
 mod arguments;
+mod array;
 mod copy;
 mod device;
 mod event;
@@ -38,6 +39,8 @@ mod symbol;
 fn functions() -> impl Iterator<Item = api::Row> {
     [
         absent::ROWS,
+        array::PLAIN_ROWS,
+        array::ROWS,
         copy::ROWS,
         device::ROWS,
         event::ROWS,

@@ -19,6 +19,7 @@ impl Error {
     pub(crate) const INVALID_CONFIGURATION: Error = Error(9);
     pub(crate) const INVALID_PITCH_VALUE: Error = Error(12);
     pub(crate) const INVALID_SYMBOL: Error = Error(13);
+    pub(crate) const INVALID_CHANNEL_DESCRIPTOR: Error = Error(20);
     pub(crate) const INVALID_MEMCPY_DIRECTION: Error = Error(21);
     pub(crate) const INSUFFICIENT_DRIVER: Error = Error(35);
     pub(crate) const CALL_REQUIRES_NEWER_DRIVER: Error = Error(36);
@@ -196,6 +197,7 @@ const TEXTS: &[(u32, &CStr)] = &[
     (1, c"invalid argument"),
     (9, c"invalid configuration argument"),
     (13, c"invalid device symbol"),
+    (20, c"invalid channel descriptor"),
     (21, c"invalid copy direction for memcpy"),
     (35, c"no driver was found, or it is older than the runtime"),
     (52, c"a launch without its configuration"),

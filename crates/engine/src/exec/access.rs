@@ -4,6 +4,7 @@ use ptx::{Order, Scope};
 
 use super::change::change;
 use super::failure::Cause;
+use super::images::Reach;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
@@ -31,6 +32,8 @@ pub(crate) struct Access {
     pub(crate) part_bytes: Option<u32>,
     /// The root of the address, where it is known.
     pub(crate) root: Option<Root>,
+    /// Where the address is a texture's or a surface's handle, how it is reached.
+    pub(crate) image: Option<Box<Reach>>,
 }
 
 impl Access {
@@ -263,7 +266,7 @@ unsafe fn generic(
 /// # Safety
 /// As for [`access`].
 #[inline(always)]
-unsafe fn in_space(
+pub(super) unsafe fn in_space(
     context: &mut Context<'_>,
     op: &Op,
     access: &Access,

@@ -23,6 +23,8 @@ pub(crate) mod failure;
 mod format;
 pub(crate) mod fragment;
 mod gates;
+pub(crate) mod image;
+pub(crate) mod images;
 mod lanewise;
 mod led;
 pub(crate) mod mbarrier;

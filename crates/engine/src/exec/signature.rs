@@ -70,6 +70,8 @@ pub(crate) enum Mover {
     Store { bytes: u32, count: usize },
     /// First halves of copies.
     CopyFrom,
+    /// Those of textures and surfaces.
+    Image,
 }
 
 /// The tables of a program.

@@ -213,7 +213,15 @@ unsafe fn step_access(context: &mut Context<'_>, op: &Op, program: &Program) {
         Act::CopyFrom { to, .. } => of(context, to, context.mask),
         _ => None,
     };
-    let addresses: Vec<_> = address.into_iter().chain(to).map(|it| (0, it)).collect();
+    let image = access.image.iter();
+    let places: Vec<_> = image
+        .flat_map(|it| it.coordinates.iter().chain(&it.layer))
+        .collect();
+    let places = places
+        .into_iter()
+        .filter_map(|&slot| of(context, slot, context.mask));
+    let addresses = address.into_iter().chain(to).chain(places);
+    let addresses: Vec<_> = addresses.map(|it| (0, it)).collect();
     report(context, &addresses, .., op.instruction, Use::Address);
     if matches!(access.act, Act::Load { .. }) {
         let slots = access.data.iter().filter_map(|it| it.slot);

@@ -294,6 +294,7 @@ fn moves(mover: Mover, access: &Access) -> bool {
     use super::access::Act;
     let (is_fitting, bytes, count) = match (mover, &access.act) {
         (Mover::Any, _) => return true,
+        (Mover::Image, _) => return access.image.is_some(),
         (Mover::CopyFrom, act) => return matches!(act, Act::CopyFrom { .. }),
         (Mover::Load { bytes, count }, act) => (
             matches!(act, Act::Load { .. } | Act::CopyFrom { .. }),

@@ -284,6 +284,7 @@ impl Lowering<'_> {
         let access = Access {
             part_bytes,
             root,
+            image: None,
             act,
             space,
             element: ty.bytes(),

@@ -16,6 +16,7 @@ mod functions;
 mod half;
 pub(crate) mod handler;
 mod hoist;
+mod image;
 mod integer;
 mod layout;
 mod locals;

@@ -159,6 +159,9 @@ impl Lowering<'_> {
             O::WgmmaCommitGroup => self.commit_products(),
             O::WgmmaWaitGroup(but) => self.wait_for_products(*but),
 
+            O::Other(it) if matches!(it.name.as_str(), "tex" | "tld4" | "suld" | "sust") => {
+                self.image(it).map_err(|_| refused::IMAGES.to_owned())
+            }
             O::Other(it) => Err(refused::taken_apart(&it.name)),
         }
     }

@@ -10,6 +10,7 @@ pub(super) const BETWEEN_BLOCKS: &str =
 pub(super) const STACK: &str = "the stack does not grow within a function";
 pub(super) const FRAGMENTS: &str = "no document says how its fragments lie in registers";
 pub(super) const ELEMENTS: &str = "matrices other than 8 by 8 elements of 16 bits are not emulated";
+pub(super) const IMAGES: &str = "textures of several samples, formatted stores, and textures and surfaces by reference are not emulated";
 const UNDEFINED: &str = "the PTX ISA does not define it";
 
 /// The reason where one holds, else what the lowering says.
@@ -23,8 +24,8 @@ fn because(holds: bool, reason: &str, why: String) -> String {
 /// Those that are only taken apart.
 pub(super) fn taken_apart(name: &str) -> String {
     let reason = match name {
-        "tex" | "tld4" | "txq" | "suld" | "sust" | "sured" | "suq" | "istypep" => {
-            "textures and surfaces are not emulated"
+        "txq" | "sured" | "suq" | "istypep" => {
+            "textures and surfaces are not asked what they are, and surfaces not reduced into"
         }
         "tcgen05" => "tensor memory is not emulated",
         "multimem" => "memory of several devices at one address is not emulated",

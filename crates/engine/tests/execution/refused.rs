@@ -147,11 +147,10 @@ fn the_corpus_and_the_list_agree() {
 
 /// One instruction for each entry of the list.
 const EXAMPLES: &[&str] = &[
-    "tex.2d.v4.f32.f32 {f, f, f, f}, [d, {f, f}];",
-    "tld4.r.2d.v4.f32.f32 {f, f, f, f}, [d, {f, f}];",
+    "tex.2dms.v4.f32.s32 {f, f, f, f}, [d, {r, r, r, r}];",
+    "tex.a2dms.v4.f32.s32 {f, f, f, f}, [d, {r, r, r, r, r}];",
     "txq.width.b32 r, [d];",
-    "suld.b.1d.b32.trap {r}, [d, {r}];",
-    "sust.b.1d.b32.trap [d, {r}], {r};",
+    "sust.p.1d.b32.trap [d, {r}], {r};",
     "sured.b.add.1d.u32.trap [d, {r}], r;",
     "suq.width.b32 r, [d];",
     "istypep.texref p, d;",

@@ -23,6 +23,10 @@ impl Verifier<'_> {
                 return Err(format!("{} bits of a register", data.bits));
             }
         }
+        if let Some(reach) = &access.image {
+            let mut slots = reach.coordinates.iter().chain(&reach.layer);
+            slots.try_for_each(|&slot| self.slot(slot, Kind::Word))?;
+        }
         match &access.act {
             Act::Load { .. } | Act::Store | Act::CopyTo => Ok(()),
             Act::CopyFrom { to, .. } => self.slot(*to, Kind::Double),

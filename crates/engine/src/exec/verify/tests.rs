@@ -85,6 +85,8 @@ const PTX: &str = "
     cp.async.bulk.global.shared::cta.bulk_group [%d1], [%d7], %r1;
     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%d7+16], [%d1], %r1, [%d7];
     cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%d7], [%d1, {%r1, %r2}], [%d7];
+    tex.a2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%r1, %f1, %f2, %f2}];
+    sust.b.2d.v2.b32.clamp [%d1, {%r1, %r2}], {%r9, %r10};
     wgmma.fence.sync.aligned;
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d4, %d5, 1, 1, 1, 0, 0;
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r24, %r25, %r26, %r27}, %d5, 1, 1, 1, 0;
@@ -274,6 +276,24 @@ fn accesses_are_those_that_their_handler_executes() {
                 }
             }
             Act::Load { .. } | Act::Store | Act::CopyTo => {}
+        }
+        if let Some(reach) = &access.image {
+            for at in 0..reach.coordinates.len() {
+                corrupt("k", Kind::Word, |draft| {
+                    let access = &mut draft.decoded.accesses[index];
+                    let reach = access.image.as_mut().expect("of an image");
+                    &mut reach.coordinates[at]
+                });
+            }
+            if reach.layer.is_some() {
+                corrupt("k", Kind::Word, |draft| {
+                    let access = &mut draft.decoded.accesses[index];
+                    let reach = access.image.as_mut().expect("of an image");
+                    reach.layer.as_mut().expect("a layer")
+                });
+            }
+            let why = refusal("k", |draft| draft.decoded.accesses[index].image = None);
+            assert!(why.expect("refused").contains("none of Image"));
         }
         for element in [0, 3, 32, u32::MAX] {
             let why = refusal("k", |draft| draft.decoded.accesses[index].element = element);

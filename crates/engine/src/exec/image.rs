@@ -1,0 +1,653 @@
+//! Textures and surfaces: what a handle describes, and which elements a fetch is of.
+//!
+//! A handle is the address of 128 bytes that the driver makes, on the emulator in a layout of its own:
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 0 | 8 | address of element 0 |
+//! | 8 | 8 | ASCII `RPIMAGES` |
+//! | 16 | 2 x 8 | bytes from one row to the next, from one plane or layer to the next |
+//! | 32 | 3 x 4 | width, height, depth or layers, in elements; 1 where it has no such dimension |
+//! | 44 | 1 | `CUarray_format` of a channel |
+//! | 45 | 1 | channels: 1, 2 or 4 |
+//! | 46 | 3 x 1 | `CUaddress_mode` of each dimension |
+//! | 49 | 1 | `CUfilter_mode`: 0 the nearest element, 1 linear |
+//! | 50 | 1 | 1: coordinates are normalized |
+//! | 51 | 1 | 1: integers are read as they are, not as 0 to 1 or -1 to 1 |
+//! | 52 | 1 | 1: plain memory, of which elements are read by number alone; 0 behind the end |
+//! | 53 | 11 | zero |
+//! | 64 | 4 x 4 | the colour of the border |
+//! | 80 | 48 | zero |
+//!
+//! How coordinates become elements is that of the CUDA C++ Programming Guide, "Texture Fetching": the weights of linear filtering have 8
+//! bits of fraction.
+
+use crate::arith::half::{F16, Half};
+
+/// Bytes of a description.
+pub const BYTES: usize = 128;
+
+const MARK: &[u8; 8] = b"RPIMAGES";
+
+/// The treatment of coordinates outside of the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// The image again; where coordinates are not normalized, the edge.
+    Wrap,
+    /// The edge.
+    Clamp,
+    /// The image, mirrored; where coordinates are not normalized, the edge.
+    Mirror,
+    /// The colour of the border.
+    Border,
+}
+
+impl Beyond {
+    /// The `CUaddress_mode` of this number.
+    pub fn of(number: u32) -> Option<Beyond> {
+        Some(match number {
+            0 => Beyond::Wrap,
+            1 => Beyond::Clamp,
+            2 => Beyond::Mirror,
+            3 => Beyond::Border,
+            _ => return None,
+        })
+    }
+}
+
+/// The type of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Of so many bytes.
+    Unsigned(u8),
+    /// Of so many bytes.
+    Signed(u8),
+    /// Of 16 bits.
+    Half,
+    /// Of 32 bits.
+    Float,
+}
+
+impl Channel {
+    /// The `CUarray_format` of this number.
+    pub fn of(number: u32) -> Option<Channel> {
+        Some(match number {
+            0x01 => Channel::Unsigned(1),
+            0x02 => Channel::Unsigned(2),
+            0x03 => Channel::Unsigned(4),
+            0x08 => Channel::Signed(1),
+            0x09 => Channel::Signed(2),
+            0x0a => Channel::Signed(4),
+            0x10 => Channel::Half,
+            0x20 => Channel::Float,
+            _ => return None,
+        })
+    }
+
+    /// Its bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Channel::Unsigned(bytes) | Channel::Signed(bytes) => bytes.into(),
+            Channel::Half => 2,
+            Channel::Float => 4,
+        }
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Channel::Unsigned(bytes) => bytes.trailing_zeros() as u8 + 1,
+            Channel::Signed(bytes) => bytes.trailing_zeros() as u8 + 8,
+            Channel::Half => 0x10,
+            Channel::Float => 0x20,
+        }
+    }
+
+    /// The bits of a channel as a kernel gets them that reads integers.
+    fn integer(self, bits: u32) -> u32 {
+        match self {
+            Channel::Signed(1) => i32::from(bits as u8 as i8).cast_unsigned(),
+            Channel::Signed(2) => i32::from(bits as u16 as i16).cast_unsigned(),
+            _ => bits,
+        }
+    }
+
+    /// A channel as a number: integers from 0 or -1 to 1, with more than 16 bits as they are.
+    fn float(self, bits: u32) -> f32 {
+        match self {
+            Channel::Unsigned(1) => bits as f32 / 255.0,
+            Channel::Unsigned(2) => bits as f32 / 65_535.0,
+            Channel::Signed(1) => (f32::from(bits as u8 as i8) / 127.0).max(-1.0),
+            Channel::Signed(2) => (f32::from(bits as u16 as i16) / 32_767.0).max(-1.0),
+            Channel::Unsigned(_) | Channel::Signed(_) => f32::from_bits(bits),
+            Channel::Half => F16::to_f32(bits as u16),
+            Channel::Float => f32::from_bits(bits),
+        }
+    }
+}
+
+/// An image, and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Image {
+    /// The address of element 0.
+    pub start: u64,
+    /// Bytes from one row to the next, and from one plane or layer to the next.
+    pub pitches: [u64; 2],
+    /// Elements along each dimension.
+    pub sizes: [u32; 3],
+    /// Of each channel.
+    pub channel: Channel,
+    /// 1, 2 or 4.
+    pub channels: u8,
+    /// For each dimension.
+    pub beyond: [Beyond; 3],
+    /// Whether neighbours are mixed.
+    pub is_linear: bool,
+    /// Whether coordinates are from 0 to 1.
+    pub is_normalized: bool,
+    /// Whether integers are read as they are.
+    pub has_integers: bool,
+    /// Whether it is plain memory.
+    pub is_plain: bool,
+    /// The colour of the border.
+    pub border: [f32; 4],
+}
+
+impl Image {
+    /// Returns the description that kernels read.
+    pub fn encode(&self) -> [u8; BYTES] {
+        let mut raw = [0u8; BYTES];
+        let mut put = |at: usize, value: &[u8]| raw[at..at + value.len()].copy_from_slice(value);
+        put(0, &self.start.to_le_bytes());
+        put(8, MARK);
+        for (index, pitch) in self.pitches.iter().enumerate() {
+            put(16 + 8 * index, &pitch.to_le_bytes());
+        }
+        for (index, size) in self.sizes.iter().enumerate() {
+            put(32 + 4 * index, &size.to_le_bytes());
+        }
+        put(44, &[self.channel.number(), self.channels]);
+        put(46, &self.beyond.map(|it| it as u8));
+        let flags = [
+            self.is_linear,
+            self.is_normalized,
+            self.has_integers,
+            self.is_plain,
+        ];
+        put(49, &flags.map(u8::from));
+        for (index, value) in self.border.iter().enumerate() {
+            put(64 + 4 * index, &value.to_bits().to_le_bytes());
+        }
+        raw
+    }
+
+    /// Reads one; none where the bytes are no image's.
+    pub(crate) fn of(bytes: &[u8; BYTES]) -> Option<Image> {
+        let number = |at: usize, count: usize| {
+            let all = bytes[at..at + count].iter().rev();
+            all.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+        };
+        if &bytes[8..16] != MARK || !matches!(number(45, 1), 1 | 2 | 4) {
+            return None;
+        }
+        let beyond = |at: usize| Beyond::of(number(46 + at, 1) as u32);
+        let flag = |at| number(at, 1) == 1;
+        Some(Image {
+            start: number(0, 8),
+            pitches: [16, 24].map(|at| number(at, 8)),
+            sizes: [32, 36, 40].map(|at| number(at, 4) as u32),
+            channel: Channel::of(number(44, 1) as u32)?,
+            channels: number(45, 1) as u8,
+            beyond: [beyond(0)?, beyond(1)?, beyond(2)?],
+            is_linear: flag(49),
+            is_normalized: flag(50),
+            has_integers: flag(51),
+            is_plain: flag(52),
+            border: [64, 68, 72, 76].map(|at| f32::from_bits(number(at, 4) as u32)),
+        })
+    }
+
+    /// Bytes of an element: 1 to 16.
+    pub(crate) fn element(&self) -> u32 {
+        self.channel.bytes() * u32::from(self.channels)
+    }
+
+    /// The channels of an element.
+    fn parts(&self, bits: u128) -> [Option<u32>; 4] {
+        let width = self.channel.bytes() * 8;
+        std::array::from_fn(|at| {
+            let is_there = at < usize::from(self.channels);
+            is_there.then(|| (bits >> (at as u32 * width)) as u32 & (u32::MAX >> (32 - width)))
+        })
+    }
+
+    /// The channels of an element as numbers; those that it has not are 0, and the last 1.
+    fn floats(&self, bits: Option<u128>) -> [f32; 4] {
+        let Some(bits) = bits else {
+            return self.border;
+        };
+        let parts = self.parts(bits);
+        let is_whole = !matches!(self.channel, Channel::Half | Channel::Float);
+        std::array::from_fn(|at| match parts[at] {
+            Some(part) if self.has_integers && is_whole => {
+                f32::from_bits(self.channel.integer(part))
+            }
+            Some(part) => self.channel.float(part),
+            None if at == 3 => 1.0,
+            None => 0.0,
+        })
+    }
+
+    /// The channels of an element as integers.
+    fn integers(&self, bits: Option<u128>) -> [u32; 4] {
+        let parts = self.parts(bits.unwrap_or(0));
+        std::array::from_fn(|at| match parts[at] {
+            Some(part) => self.channel.integer(part),
+            None => u32::from(at == 3 && bits.is_some()),
+        })
+    }
+
+    /// The index of a place along a dimension; none where it is beyond the border.
+    fn index(&self, dimension: usize, at: i64) -> Option<u32> {
+        let size = i64::from(self.sizes[dimension]);
+        let inside = match self.beyond[dimension] {
+            Beyond::Wrap if self.is_normalized => at.rem_euclid(size.max(1)),
+            Beyond::Mirror if self.is_normalized => {
+                let at = at.rem_euclid(2 * size.max(1));
+                at.min(2 * size - 1 - at)
+            }
+            Beyond::Border if !(0..size).contains(&at) => return None,
+            _ => at.clamp(0, (size - 1).max(0)),
+        };
+        Some(inside as u32)
+    }
+
+    /// The address of an element.
+    fn address(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let x = u64::from(x) * u64::from(self.element());
+        let y = u64::from(y).wrapping_mul(self.pitches[0]);
+        let z = u64::from(z).wrapping_mul(self.pitches[1]);
+        self.start.wrapping_add(x).wrapping_add(y).wrapping_add(z)
+    }
+
+    /// The elements that a fetch mixes along one dimension, each with its weight.
+    fn along(&self, dimension: usize, coordinate: f32, mixes: bool) -> [(Option<u32>, f32); 2] {
+        let size = self.sizes[dimension] as f32;
+        let scaled = match self.is_normalized {
+            true => coordinate * size,
+            false => coordinate,
+        };
+        // Far outside, and NaN, is as an end.
+        const FAR: f32 = 1e9;
+        let scaled = if scaled.is_nan() {
+            0.0
+        } else {
+            scaled.clamp(-FAR, FAR)
+        };
+        if !mixes {
+            return [
+                (self.index(dimension, scaled.floor() as i64), 1.0),
+                (None, 0.0),
+            ];
+        }
+        let shifted = f64::from(scaled) - 0.5;
+        let first = shifted.floor();
+        let weight = (((shifted - first) * 256.0).round() / 256.0) as f32;
+        let at = first as i64;
+        [
+            (self.index(dimension, at), 1.0 - weight),
+            (self.index(dimension, at + 1), weight),
+        ]
+    }
+}
+
+/// How a fetch names its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Geometry {
+    /// So many coordinates, behind a layer or not.
+    Flat { dimensions: usize, is_layered: bool },
+    /// A direction from the middle of a cube, behind a layer or not.
+    Cube { is_layered: bool },
+}
+
+/// The result of a fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The four channels, as numbers where it is so declared.
+    Channels { are_floats: bool },
+    /// One channel of the four elements around.
+    Gather { channel: usize, are_floats: bool },
+}
+
+/// Coordinates of a lane: the bits of registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// Numbers of elements.
+    Whole([i32; 3]),
+    /// As the image takes them.
+    Real([f32; 3]),
+}
+
+impl Image {
+    /// Fetches at a place, from elements that `read` returns, all of them inside of the image.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn fetch<E>(
+        &self,
+        (geometry, way): (Geometry, Way),
+        (layer, place): (u32, Place),
+        mut read: impl FnMut(u64) -> Result<u128, E>,
+    ) -> Result<[u32; 4], E> {
+        let (dimensions, layer, place) = self.flat(geometry, layer, place);
+        let last = self.sizes[2].saturating_sub(1);
+        let mut element = |at: [Option<u32>; 3]| -> Result<Option<u128>, E> {
+            let [Some(x), Some(y), Some(z)] = at else {
+                return Ok(None);
+            };
+            read(self.address([x, y, z])).map(Some)
+        };
+        let third = |z| match layer {
+            Some(layer) => Some(layer.min(last)),
+            None => z,
+        };
+        let place = match place {
+            Place::Whole([x, ..]) if self.is_plain => {
+                let is_inside = (0..i64::from(self.sizes[0])).contains(&x.into());
+                return match is_inside {
+                    true => Ok(self.one(way, element([Some(x as u32), Some(0), Some(0)])?)),
+                    false => Ok([0; 4]),
+                };
+            }
+            Place::Whole(at) => {
+                let index = |dimension: usize| match dimension < dimensions {
+                    true => self.index(dimension, at[dimension].into()),
+                    false => Some(0),
+                };
+                let found = element([index(0), index(1), third(index(2))])?;
+                return Ok(self.one(way, found));
+            }
+            Place::Real(place) => place,
+        };
+        let is_gather = matches!(way, Way::Gather { .. });
+        let mixes =
+            is_gather || self.is_linear && !matches!(way, Way::Channels { are_floats: false });
+        let along: [[(Option<u32>, f32); 2]; 3] = std::array::from_fn(|it| match it < dimensions {
+            true => self.along(it, place[it], mixes),
+            false => [(Some(0), 1.0), (None, 0.0)],
+        });
+        if let Way::Gather {
+            channel,
+            are_floats,
+        } = way
+        {
+            // From the lower left on, counter-clockwise.
+            const CORNERS: [(usize, usize); 4] = [(0, 1), (1, 1), (1, 0), (0, 0)];
+            let mut all = [0; 4];
+            for (to, (x, y)) in all.iter_mut().zip(CORNERS) {
+                let found = element([along[0][x].0, along[1][y].0, third(Some(0))])?;
+                let way = Way::Channels { are_floats };
+                *to = self.one(way, found)[channel];
+            }
+            return Ok(all);
+        }
+        if !mixes {
+            let found = element([along[0][0].0, along[1][0].0, third(along[2][0].0)])?;
+            return Ok(self.one(way, found));
+        }
+        let mut sum = [0f32; 4];
+        for (z, of_z) in along[2] {
+            for (y, of_y) in along[1] {
+                for (x, of_x) in along[0] {
+                    let weight = of_x * of_y * of_z;
+                    if weight == 0.0 {
+                        continue;
+                    }
+                    let found = element([x, y, third(z)])?;
+                    let value = self.floats(found);
+                    sum = std::array::from_fn(|it| sum[it] + weight * value[it]);
+                }
+            }
+        }
+        Ok(sum.map(f32::to_bits))
+    }
+
+    /// An element as a kernel gets it.
+    fn one(&self, way: Way, bits: Option<u128>) -> [u32; 4] {
+        let are_floats = match way {
+            Way::Channels { are_floats } | Way::Gather { are_floats, .. } => are_floats,
+        };
+        match are_floats {
+            true => self.floats(bits).map(f32::to_bits),
+            false => self.integers(bits),
+        }
+    }
+
+    /// The place on a plane of what may be a direction: how many coordinates count, and the layer.
+    fn flat(&self, geometry: Geometry, layer: u32, place: Place) -> (usize, Option<u32>, Place) {
+        let (is_layered, place) = match (geometry, place) {
+            (
+                Geometry::Flat {
+                    dimensions,
+                    is_layered,
+                },
+                place,
+            ) => {
+                return (dimensions, is_layered.then_some(layer), place);
+            }
+            (Geometry::Cube { is_layered }, Place::Real(direction)) => (is_layered, direction),
+            (Geometry::Cube { is_layered }, Place::Whole(at)) => {
+                (is_layered, at.map(|it| it as f32))
+            }
+        };
+        let (face, at) = face(place);
+        let first = if is_layered {
+            layer.saturating_mul(6)
+        } else {
+            0
+        };
+        let scale = |dimension: usize| match self.is_normalized {
+            true => 1.0,
+            false => self.sizes[dimension] as f32,
+        };
+        let at = [at[0] * scale(0), at[1] * scale(1), 0.0];
+        (2, Some(first.saturating_add(face)), Place::Real(at))
+    }
+
+    /// The address of bytes of a surface at a place whose first coordinate counts bytes; none where they are not in it.
+    pub(crate) fn surface(
+        &self,
+        dimensions: usize,
+        layer: Option<u32>,
+        at: [i32; 3],
+        bytes: u32,
+    ) -> Option<u64> {
+        let row = i64::from(self.sizes[0]) * i64::from(self.element());
+        let first = i64::from(at[0]);
+        let mut is_inside = first >= 0 && first + i64::from(bytes) <= row;
+        for (dimension, &at) in at.iter().enumerate().take(dimensions).skip(1) {
+            is_inside &= (0..i64::from(self.sizes[dimension])).contains(&at.into());
+        }
+        let z = match layer {
+            Some(layer) => {
+                is_inside &= layer < self.sizes[2];
+                layer
+            }
+            None if dimensions == 3 => at[2] as u32,
+            None => 0,
+        };
+        let y = if dimensions >= 2 { at[1] as u32 } else { 0 };
+        is_inside.then(|| self.address([0, y, z]).wrapping_add(first as u64))
+    }
+
+    /// The nearest place in a surface, of so many bytes.
+    pub(crate) fn nearest(&self, at: [i32; 3], bytes: u32) -> [i32; 3] {
+        let row = i64::from(self.sizes[0]) * i64::from(self.element());
+        let last = |dimension: usize| i64::from(self.sizes[dimension]) - 1;
+        let clamp = |at: i32, last: i64| i64::from(at).clamp(0, last.max(0)) as i32;
+        [
+            clamp(at[0], row - i64::from(bytes)),
+            clamp(at[1], last(1)),
+            clamp(at[2], last(2)),
+        ]
+    }
+}
+
+/// The face of a cube that a direction meets, and where on it, from 0 to 1.
+fn face([x, y, z]: [f32; 3]) -> (u32, [f32; 2]) {
+    let (of_x, of_y, of_z) = (x.abs(), y.abs(), z.abs());
+    let (face, far, across, down) = if of_x >= of_y && of_x >= of_z {
+        if x >= 0.0 {
+            (0, of_x, -z, -y)
+        } else {
+            (1, of_x, z, -y)
+        }
+    } else if of_y >= of_z {
+        if y >= 0.0 {
+            (2, of_y, x, z)
+        } else {
+            (3, of_y, x, -z)
+        }
+    } else if z >= 0.0 {
+        (4, of_z, x, -y)
+    } else {
+        (5, of_z, -x, -y)
+    };
+    let at = |along: f32| (along / far + 1.0) / 2.0;
+    (face, [at(across), at(down)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAT: Geometry = Geometry::Flat {
+        dimensions: 2,
+        is_layered: false,
+    };
+    const FLOATS: Way = Way::Channels { are_floats: true };
+
+    /// Four columns and two rows of the numbers 0 to 7.
+    fn image() -> Image {
+        Image {
+            start: 0,
+            pitches: [16, 32],
+            sizes: [4, 2, 1],
+            channel: Channel::Float,
+            channels: 1,
+            beyond: [Beyond::Clamp; 3],
+            is_linear: false,
+            is_normalized: false,
+            has_integers: false,
+            is_plain: false,
+            border: [9.0; 4],
+        }
+    }
+
+    fn at(image: &Image, geometry: Geometry, x: f32, y: f32) -> f32 {
+        let read = |address: u64| Ok::<_, ()>(u128::from((address as f32 / 4.0).to_bits()));
+        let got = image.fetch((geometry, FLOATS), (0, Place::Real([x, y, 0.0])), read);
+        f32::from_bits(got.expect("read")[0])
+    }
+
+    #[test]
+    fn a_description_is_read_as_it_was_written() {
+        let image = Image {
+            channel: Channel::Signed(2),
+            channels: 4,
+            beyond: [Beyond::Wrap, Beyond::Mirror, Beyond::Border],
+            is_linear: true,
+            has_integers: true,
+            ..image()
+        };
+        assert_eq!(Image::of(&image.encode()), Some(image));
+        assert_eq!(Image::of(&[0; BYTES]), None);
+    }
+
+    #[test]
+    fn the_nearest_element_is_the_one_that_the_coordinate_is_in() {
+        let image = image();
+        assert_eq!(at(&image, FLAT, 0.0, 0.0), 0.0);
+        assert_eq!(at(&image, FLAT, 2.99, 1.5), 6.0);
+        assert_eq!(at(&image, FLAT, -5.0, 9.0), 4.0);
+    }
+
+    #[test]
+    fn linear_weights_have_eight_bits() {
+        let image = Image {
+            is_linear: true,
+            ..image()
+        };
+        assert_eq!(at(&image, FLAT, 1.5, 0.5), 1.0);
+        assert_eq!(at(&image, FLAT, 2.0, 0.5), 1.5);
+        assert_eq!(at(&image, FLAT, 2.0, 1.0), 3.5);
+        // 1 / 3 is 85 / 256.
+        assert_eq!(at(&image, FLAT, 1.5 + 1.0 / 3.0, 0.5), 1.0 + 85.0 / 256.0);
+    }
+
+    #[test]
+    fn beyond_the_image_is_what_its_mode_says() {
+        let with = |beyond, is_normalized| Image {
+            beyond: [beyond; 3],
+            is_normalized,
+            ..image()
+        };
+        assert_eq!(at(&with(Beyond::Border, false), FLAT, -0.5, 0.5), 9.0);
+        assert_eq!(at(&with(Beyond::Wrap, true), FLAT, 1.25, 0.0), 1.0);
+        assert_eq!(at(&with(Beyond::Wrap, true), FLAT, -0.25, 0.0), 3.0);
+        assert_eq!(at(&with(Beyond::Mirror, true), FLAT, 1.25, 0.0), 2.0);
+        // Without normalized coordinates these two are the edge.
+        assert_eq!(at(&with(Beyond::Wrap, false), FLAT, 5.0, 0.0), 3.0);
+        assert_eq!(at(&with(Beyond::Mirror, false), FLAT, 5.0, 0.0), 3.0);
+    }
+
+    #[test]
+    fn integers_are_read_as_they_are_or_from_minus_one_to_one() {
+        let image = Image {
+            channel: Channel::Signed(1),
+            channels: 2,
+            ..image()
+        };
+        let read = |_| Ok::<_, ()>(0x7f80);
+        let place = (0, Place::Real([0.0; 3]));
+        let floats = image.fetch((FLAT, FLOATS), place, read).expect("read");
+        assert_eq!(floats.map(f32::from_bits), [-1.0, 1.0, 0.0, 1.0]);
+        let integers = Way::Channels { are_floats: false };
+        let integers = image.fetch((FLAT, integers), place, read).expect("read");
+        assert_eq!(integers.map(u32::cast_signed), [-128, 127, 0, 1]);
+    }
+
+    #[test]
+    fn four_neighbours_are_gathered_from_the_lower_left_on() {
+        let read = |address: u64| Ok::<_, ()>(u128::from((address as f32 / 4.0).to_bits()));
+        let way = Way::Gather {
+            channel: 0,
+            are_floats: true,
+        };
+        let got = image().fetch((FLAT, way), (0, Place::Real([2.0, 1.0, 0.0])), read);
+        assert_eq!(got.expect("read").map(f32::from_bits), [5.0, 6.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn each_direction_meets_a_face() {
+        let axes = [
+            [1.0, 0.0, 0.0],
+            [-1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0, -1.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [0.0, 0.0, -1.0],
+        ];
+        for (index, axis) in axes.into_iter().enumerate() {
+            assert_eq!(face(axis), (index as u32, [0.5, 0.5]));
+        }
+    }
+
+    #[test]
+    fn a_surface_is_addressed_by_bytes() {
+        let image = image();
+        assert_eq!(image.surface(2, None, [4, 1, 0], 4), Some(20));
+        assert_eq!(image.surface(2, None, [16, 1, 0], 4), None);
+        assert_eq!(image.surface(2, None, [0, 2, 0], 4), None);
+        assert_eq!(image.nearest([99, 9, 0], 4), [12, 1, 0]);
+    }
+}
