@@ -5,4 +5,6 @@ fn main() {
     println!("cargo::rustc-cdylib-link-arg=-Wl,--strip-debug");
     // Functions of the program lead here: it is never unloaded.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    // Its constructor runs before those of the program's libraries, which hand over kernels.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,initfirst");
 }

@@ -12,6 +12,7 @@ use crate::status::{Answer, Status};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`
 const LAYERED: u32 = 1;
+const FOR_SURFACES: u32 = 2;
 const CUBEMAP: u32 = 4;
 const KNOWN: u32 = 1 | 2 | 4 | 8;
 
@@ -58,6 +59,7 @@ impl From<Plane> for Volume {
 
 /// An array.
 pub(crate) struct Array {
+    pub(crate) context: Handle,
     described: Volume,
     pub(crate) start: u64,
     pub(crate) channel: Channel,
@@ -96,15 +98,22 @@ impl Array {
             return Err(Status::INVALID_VALUE);
         }
         let sizes = sizes.map(|size| size.max(1) as u32);
+        let context = current()?;
         let mut array = Array {
+            context: context.handle,
             described,
             start: 0,
             channel,
             sizes,
         };
         let bytes = array.pitches()[1] * u64::from(sizes[2]);
-        array.start = allocate(&*current()?, bytes, Kind::Device)?;
+        array.start = allocate(&context, bytes, Kind::Device)?;
         Ok(array)
+    }
+
+    /// Whether surfaces may be made of it.
+    pub(crate) fn is_for_surfaces(&self) -> bool {
+        self.described.flags & FOR_SURFACES != 0
     }
 
     /// Channels of an element.
@@ -122,8 +131,10 @@ impl Array {
 
 impl Drop for Array {
     fn drop(&mut self) {
-        // With its context it is gone already.
-        let _ = allocations::free(self.start, |it| it == Kind::Device);
+        // One that was refused has none.
+        if self.start != 0 {
+            let _ = allocations::free(self.start, |it| it == Kind::Device);
+        }
     }
 }
 

@@ -2,15 +2,18 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::allocations;
 use crate::device;
 use crate::handles::{Handle, Object, end, end_all_of, keep_as, lock, look, reserve};
+use crate::library;
 use crate::order;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::Family;
+use crate::texture;
 
 /// A context.
 pub(crate) struct Context {
@@ -37,7 +40,8 @@ const LIMITS: [(u32, usize); 7] = [
 const LIMIT_OF_HEAP: u32 = 2;
 
 thread_local! {
-    static CURRENT: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+    /// It is not dropped: a program may call the driver as it ends, when what threads own has gone.
+    static CURRENT: ManuallyDrop<RefCell<Vec<Handle>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// Returns the calling thread's context.
@@ -57,7 +61,7 @@ pub(crate) fn number(context: Handle) -> u32 {
 }
 
 fn current_handle() -> Option<Handle> {
-    CURRENT.with_borrow(|all| all.last().copied())
+    CURRENT.with(|all| all.borrow().last().copied())
 }
 
 impl Context {
@@ -103,6 +107,8 @@ impl Context {
 
 /// Frees all that is of a context.
 fn clear(context: Handle) {
+    // Images give back memory that is the context's.
+    texture::end_all_of(context);
     end_all_of(context);
     allocations::free_all_of(context);
 }
@@ -113,7 +119,7 @@ fn destroy(context: Handle) -> Answer {
         return Err(Status::INVALID_CONTEXT);
     }
     clear(context);
-    CURRENT.with_borrow_mut(|all| all.retain(|it| *it != context));
+    CURRENT.with(|all| all.borrow_mut().retain(|it| *it != context));
     end::<Context>(context).map(drop)
 }
 
@@ -121,7 +127,7 @@ fn create(device: i32, flags: u32) -> Answer<Handle> {
     let device = device::number(device)?;
     let handle = reserve();
     Context::make(handle, device, flags);
-    CURRENT.with_borrow_mut(|all| all.push(handle));
+    CURRENT.with(|all| all.borrow_mut().push(handle));
     Ok(handle)
 }
 
@@ -185,6 +191,7 @@ fn reset(device: i32) -> Answer {
     ) = primary
     {
         clear(handle);
+        library::forget_modules(device);
         Context::make(handle, device, flags);
     }
     Ok(())
@@ -195,7 +202,8 @@ fn set_current(context: Handle) -> Answer {
     if context != 0 {
         look::<Context>(context)?;
     }
-    CURRENT.with_borrow_mut(|all| {
+    CURRENT.with(|all| {
+        let mut all = all.borrow_mut();
         all.pop();
         all.extend((context != 0).then_some(context));
     });
@@ -248,11 +256,11 @@ pub(crate) mod calls {
         fn cuCtxSetCurrent(context: Handle) { set_current(context) }
         fn cuCtxPushCurrent_v2(context: Handle) {
             look::<Context>(context)?;
-            CURRENT.with_borrow_mut(|all| all.push(context));
+            CURRENT.with(|all| all.borrow_mut().push(context));
             Ok(())
         }
         fn cuCtxPopCurrent_v2(to: Out<Handle>) {
-            let popped = CURRENT.with_borrow_mut(Vec::pop).ok_or(Status::INVALID_CONTEXT)?;
+            let popped = CURRENT.with(|all| all.borrow_mut().pop()).ok_or(Status::INVALID_CONTEXT)?;
             to.put_if_asked(popped);
             Ok(())
         }

@@ -113,6 +113,14 @@ pub(crate) fn look<T: Kept>(handle: Handle) -> Answer<Arc<T>> {
     found.ok_or(T::ERROR).and_then(T::of)
 }
 
+/// Returns all objects of a type.
+pub(crate) fn all<T: Kept>() -> Vec<Arc<T>> {
+    let all = OBJECTS.read().unwrap_or_else(PoisonError::into_inner);
+    let every: Vec<Object> = all.values().cloned().collect();
+    drop(all);
+    every.into_iter().filter_map(|it| T::of(it).ok()).collect()
+}
+
 /// Forgets an object, and gives it.
 ///
 /// # Errors
@@ -130,6 +138,7 @@ pub(crate) fn end<T: Kept>(handle: Handle) -> Answer<Arc<T>> {
 /// Forgets all objects that are of a context.
 pub(crate) fn end_all_of(context: Handle) {
     let is_its = |object: &Object| match object {
+        Object::Array(it) => it.context == context,
         Object::Event(it) => it.context == context,
         Object::Function(it) => it.context() == Some(context),
         Object::Module(it) => it.context == context,

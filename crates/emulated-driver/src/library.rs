@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::context::current;
 use crate::function::Function;
-use crate::handles::{Handle, end, keep, keep_shared, lock, look};
+use crate::handles::{Handle, all, end, keep, keep_shared, lock, look};
 use crate::image;
 use crate::module::{Module, ptx_of_path};
 use crate::status::{Answer, Status};
@@ -46,6 +46,14 @@ impl Library {
     /// The module on the current device.
     pub(crate) fn here(&self) -> Answer<Arc<Module>> {
         self.on(current().map_or(0, |it| it.device))
+    }
+}
+
+/// Forgets what libraries have loaded on a device whose own context begins anew: their variables have their first values again.
+pub(crate) fn forget_modules(device: u32) {
+    for library in all::<Library>() {
+        let gone = lock(&library.modules).remove(&device);
+        drop(gone);
     }
 }
 

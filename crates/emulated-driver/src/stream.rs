@@ -216,7 +216,10 @@ pub(crate) fn of(handle: Handle) -> Answer<Arc<Stream>> {
 /// The calling thread's own default stream in the current context.
 fn own_default() -> Answer<Arc<Stream>> {
     let family = Arc::clone(&current()?.streams);
-    let known = OWN.with_borrow(|all| all.get(&family.context).cloned());
+    // As a thread ends its own stream has gone, and the default one is left.
+    let Ok(known) = OWN.try_with(|all| all.borrow().get(&family.context).cloned()) else {
+        return Ok(family.default_stream());
+    };
     let is_of = |it: &Arc<Stream>| Weak::ptr_eq(&it.family, &Arc::downgrade(&family));
     if let Some(stream) = known.filter(is_of) {
         return Ok(stream);

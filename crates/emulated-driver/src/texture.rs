@@ -55,6 +55,7 @@ const IS_SRGB: u32 = 0x10;
 
 /// A texture or surface object.
 struct Object {
+    context: Handle,
     resource: Resource,
     /// Of textures.
     reading: Option<Reading>,
@@ -65,13 +66,18 @@ struct Object {
 /// Objects by their handles, which are addresses of their descriptions.
 static ALL: LazyLock<Mutex<HashMap<u64, Object>>> = LazyLock::new(Mutex::default);
 
+/// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` and `.._PITCH_ALIGNMENT`
+const ALIGNMENT: u64 = 512;
+const PITCH: usize = 32;
+
 /// Most elements of a texture of plain memory.
 const MOST_PLAIN: usize = 1 << 28;
 
 fn image(resource: &Resource) -> Answer<(Image, Option<Arc<Array>>)> {
     let plain = |width: usize, height: usize, pitch: usize| {
         let channel = Channel::of(resource.format).ok_or(Status::INVALID_VALUE)?;
-        if !matches!(resource.channels, 1 | 2 | 4) || resource.of == 0 {
+        let is_aligned = resource.of.is_multiple_of(ALIGNMENT) && pitch.is_multiple_of(PITCH);
+        if !matches!(resource.channels, 1 | 2 | 4) || resource.of == 0 || !is_aligned {
             return Err(Status::INVALID_VALUE);
         }
         let bytes = match resource.kind {
@@ -150,7 +156,8 @@ impl Reading {
         }
         image.is_linear = match self.filter {
             0 => false,
-            1 => true,
+            // Elements that are read by number are not mixed.
+            1 => !image.is_plain,
             _ => return Err(Status::INVALID_VALUE),
         };
         image.is_normalized = self.flags & IS_NORMALIZED != 0;
@@ -170,14 +177,15 @@ fn create(resource: Resource, reading: Option<Reading>) -> Answer<u64> {
     let (mut image, array) = image(&resource)?;
     match &reading {
         Some(reading) => reading.apply(&mut image)?,
-        None if array.is_none() => return Err(Status::INVALID_VALUE),
-        None => {}
+        None if array.as_ref().is_some_and(|it| it.is_for_surfaces()) => {}
+        None => return Err(Status::INVALID_VALUE),
     }
     let handle = allocate(&context, BYTES as u64, Kind::Device)?;
     let to = std::ptr::with_exposed_provenance_mut::<[u8; BYTES]>(handle as usize);
     // SAFETY: it was allocated with so many bytes, and nobody else knows it yet.
     unsafe { to.write_unaligned(image.encode()) };
     let object = Object {
+        context: context.handle,
         resource,
         reading,
         _array: array,
@@ -197,6 +205,17 @@ fn destroy(handle: u64, is_texture: bool) -> Answer {
     drop(all);
     drop(gone);
     allocations::free(handle, |it| it == Kind::Device)
+}
+
+/// Ends all objects of a context, and gives back what they hold.
+pub(crate) fn end_all_of(context: Handle) {
+    let gone: Vec<(u64, Object)> = lock(&ALL)
+        .extract_if(|_, it| it.context == context)
+        .collect();
+    for (handle, object) in gone {
+        drop(object);
+        let _ = allocations::free(handle, |it| it == Kind::Device);
+    }
 }
 
 fn object<T>(handle: u64, of: impl FnOnce(&Object) -> Option<T>) -> Answer<T> {

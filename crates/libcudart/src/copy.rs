@@ -306,6 +306,9 @@ fn rows(
         start,
         pitch,
     } = of;
+    if width > pitch {
+        return Err(Error::INVALID_PITCH_VALUE);
+    }
     let image = PlaneSide {
         x_in_bytes: x,
         y,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int};
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::arguments::{In, Out, Text};
 use crate::driver::{self, Handle};
@@ -12,30 +12,26 @@ use crate::status::{Answer, Error};
 
 thread_local! {
     static CHOSEN: Cell<c_int> = const { Cell::new(0) };
-    /// The chosen device's context was made current.
-    static IS_CURRENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Initializes the driver. What it answered is the answer to every later call.
+/// Initializes the driver. Once that was done it is not asked again.
 pub(crate) fn driver() -> Answer {
-    static ANSWER: LazyLock<Answer> = LazyLock::new(|| driver::cuInit(0));
-    *ANSWER
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    if !IS_DONE.load(Ordering::Acquire) {
+        driver::cuInit(0)?;
+        IS_DONE.store(true, Ordering::Release);
+    }
+    Ok(())
 }
 
 /// Makes the chosen device's context current, unless the program has made another so through the driver.
 pub(crate) fn context() -> Answer {
-    if IS_CURRENT.get() {
-        return Ok(());
-    }
     driver()?;
     let mut current = 0;
     driver::cuCtxGetCurrent(Out::of(&mut current))?;
     match current {
         0 => choose(CHOSEN.get()),
-        _ => {
-            IS_CURRENT.set(true);
-            Ok(())
-        }
+        _ => Ok(()),
     }
 }
 
@@ -60,7 +56,6 @@ pub(crate) fn primary(index: c_int) -> Answer<Handle> {
 fn choose(index: c_int) -> Answer {
     driver::cuCtxSetCurrent(primary(index)?)?;
     CHOSEN.set(index);
-    IS_CURRENT.set(true);
     Ok(())
 }
 
@@ -121,7 +116,6 @@ runtime! {
         program::forget();
         // Whatever failed goes with the context.
         let _ = waited(Ok(()));
-        IS_CURRENT.set(false);
         driver::cuDevicePrimaryCtxReset_v2(device)
     }
     fn cudaThreadExit() {
@@ -171,6 +165,8 @@ runtime! {
     fn cudaProfilerStop() [cuProfilerStop]
     fn cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz(name: Text, to: Out<usize>, flags: u64, result: Out<u32>) {
         driver()?;
+        // CUDA 11 does not ask for the result.
+        let result = if crate::inside::major() >= 12 { result } else { Out::at(0) };
         entry_point(name, to, runtime_version()?, flags, result)
     }
     fn cudaGetDriverEntryPointByVersion | cudaGetDriverEntryPointByVersion_ptsz(

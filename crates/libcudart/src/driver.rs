@@ -1,35 +1,48 @@
 //! The functions of the driver that this library calls, found in `libcuda.so.1` when the first is needed.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::api::has_own_default;
 use crate::arguments::{In, Out, Text};
 use crate::status::{Answer, Error, answer};
 
-/// `libcuda.so.1`, as `dlopen` gave it; 0 if there is none.
-static LIBRARY: LazyLock<usize> = LazyLock::new(|| {
+/// `libcuda.so.1`, as `dlopen` gave it; 0 if there is none. Threads do not wait for each other here: one of them may be a library's
+/// constructor, for which the loader holds a lock that the others would need.
+fn library() -> usize {
+    static LIBRARY: AtomicUsize = AtomicUsize::new(0);
+    let known = LIBRARY.load(Ordering::Acquire);
+    if known != 0 {
+        return known;
+    }
     // SAFETY: the name ends with NUL. What a driver does as it is loaded is its own.
-    unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW) as usize }
-});
+    let found = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW) as usize };
+    LIBRARY.store(found, Ordering::Release);
+    found
+}
 
-/// A function's address, once it was asked for.
+/// A function's address, once it was found.
 struct Entry {
     symbol: &'static str,
-    address: OnceLock<usize>,
+    address: AtomicUsize,
 }
 
 impl Entry {
     const fn new(symbol: &'static str) -> Entry {
         Entry {
             symbol,
-            address: OnceLock::new(),
+            address: AtomicUsize::new(0),
         }
     }
 
     fn address(&self) -> Answer<usize> {
-        let found = *self.address.get_or_init(|| symbol(self.symbol));
-        match (found, *LIBRARY) {
+        let known = self.address.load(Ordering::Acquire);
+        if known != 0 {
+            return Ok(known);
+        }
+        let found = symbol(self.symbol);
+        self.address.store(found, Ordering::Release);
+        match (found, library()) {
             (0, 0) => Err(Error::INSUFFICIENT_DRIVER),
             (0, _) => Err(Error::CALL_REQUIRES_NEWER_DRIVER),
             _ => Ok(found),
@@ -42,7 +55,7 @@ fn symbol(name: &'static str) -> usize {
     let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else {
         return 0;
     };
-    match *LIBRARY {
+    match library() {
         0 => 0,
         library => {
             let library: *mut c_void = std::ptr::with_exposed_provenance_mut(library);
@@ -120,7 +133,13 @@ driver! {
         to: Out<Handle>, image: In<u8>, options: In<c_int>, values: In<usize>, count: u32,
         library_options: In<c_int>, library_values: In<usize>, library_count: u32,
     );
+    fn cuLibraryLoadFromFile(
+        to: Out<Handle>, path: Text, options: In<c_int>, values: In<usize>, count: u32,
+        library_options: In<c_int>, library_values: In<usize>, library_count: u32,
+    );
     fn cuLibraryUnload(library: Handle);
+    fn cuLibraryGetKernelCount(to: Out<u32>, library: Handle);
+    fn cuLibraryEnumerateKernels(to: Out<Handle>, count: u32, library: Handle);
     fn cuLibraryGetKernel(to: Out<Handle>, library: Handle, name: Text);
     fn cuLibraryGetGlobal(to: Out<u64>, bytes: Out<usize>, library: Handle, name: Text);
     fn cuKernelGetFunction(to: Out<Handle>, kernel: Handle);
@@ -221,6 +240,17 @@ driver! {
     fn cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz(stream: Handle, mode: u32);
     fn cuStreamEndCapture | cuStreamEndCapture_ptsz(stream: Handle, to: Out<Handle>);
     fn cuStreamIsCapturing | cuStreamIsCapturing_ptsz(stream: Handle, to: Out<u32>);
+    fn cuStreamGetCaptureInfo | cuStreamGetCaptureInfo_ptsz(stream: Handle, status: Out<u32>, number: Out<u64>);
+    fn cuStreamGetCaptureInfo_v2 | cuStreamGetCaptureInfo_v2_ptsz(
+        stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<usize>, count: Out<usize>,
+    );
+    fn cuStreamGetCaptureInfo_v3 | cuStreamGetCaptureInfo_v3_ptsz(
+        stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<usize>, edges: Out<usize>,
+        count: Out<usize>,
+    );
+    fn cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz(
+        stream: Handle, graph: Handle, after: In<Handle>, edges: In<u64>, count: usize, mode: u32,
+    );
     fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>);
 
     fn cuEventCreate(to: Out<Handle>, flags: u32);
@@ -253,6 +283,15 @@ driver! {
     fn cuGraphAddMemsetNode(
         to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, fill: In<crate::graph::Fill>, context: Handle,
     );
+    fn cuGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, event: Handle);
+    fn cuGraphKernelNodeSetParams_v2(node: Handle, kernel: In<crate::graph::KernelNode>);
+    fn cuGraphInstantiateWithParams | cuGraphInstantiateWithParams_ptsz(to: Out<Handle>, graph: Handle, how: Out<[u64; 4]>);
+    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<[u64; 3]>);
+    fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<[usize; 2]>);
+    fn cuGraphExecMemcpyNodeSetParams(
+        executable: Handle, node: Handle, volume: In<crate::copy::Volume>, context: Handle,
+    );
+    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, fill: In<crate::graph::Fill>, context: Handle);
     fn cuGraphExecKernelNodeSetParams_v2(graph: Handle, node: Handle, kernel: In<crate::graph::KernelNode>);
 
     fn cuProfilerStart();

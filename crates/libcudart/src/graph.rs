@@ -1,5 +1,6 @@
 //! Graphs.
 
+use crate::absent;
 use crate::arguments::{Dim3, In, Out};
 use crate::copy::{Parameters, Volume};
 use crate::device::context;
@@ -115,6 +116,38 @@ runtime! {
     fn cudaGraphExecKernelNodeSetParams(graph: Handle, node: Handle, kernel: In<Kernel>) {
         let parameters = kernel.get()?.node()?;
         driver::cuGraphExecKernelNodeSetParams_v2(graph, node, In::of(&parameters))
+    }
+    fn cudaGraphKernelNodeSetParams(node: Handle, kernel: In<Kernel>) {
+        let parameters = kernel.get()?.node()?;
+        driver::cuGraphKernelNodeSetParams_v2(node, In::of(&parameters))
+    }
+    fn cudaGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, event: Handle)
+        [cuGraphAddEventRecordNode]
+    fn cudaGraphInstantiateWithParams | cudaGraphInstantiateWithParams_ptsz(
+        to: Out<Handle>, graph: Handle, how: Out<[u64; 4]>,
+    )
+        [cuGraphInstantiateWithParams]
+    // Before CUDA 12 the third argument was a place for a node, and a fourth for the result.
+    fn cudaGraphExecUpdate(graph: Handle, from: Handle, result: Out<[u64; 3]>) {
+        context()?;
+        match inside::major() {
+            12.. => driver::cuGraphExecUpdate_v2(graph, from, result),
+            _ => absent::refuse("cudaGraphExecUpdate of CUDA 11"),
+        }
+    }
+    fn cudaGraphExecHostNodeSetParams(graph: Handle, node: Handle, host: In<[usize; 2]>) [cuGraphExecHostNodeSetParams]
+    fn cudaGraphExecMemcpyNodeSetParams(graph: Handle, node: Handle, parameters: In<Parameters>) {
+        let volume = parameters.get()?.volume()?;
+        driver::cuGraphExecMemcpyNodeSetParams(graph, node, In::of(&volume), of_node()?)
+    }
+    fn cudaGraphExecMemcpyNodeSetParams1D(
+        graph: Handle, node: Handle, target: u64, source: u64, bytes: usize, kind: u32,
+    ) {
+        let volume = Volume::line(target, source, bytes, kind)?;
+        driver::cuGraphExecMemcpyNodeSetParams(graph, node, In::of(&volume), of_node()?)
+    }
+    fn cudaGraphExecMemsetNodeSetParams(graph: Handle, node: Handle, fill: In<Fill>) {
+        driver::cuGraphExecMemsetNodeSetParams(graph, node, fill, of_node()?)
     }
     fn cudaGraphAddMemcpyNode(
         to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, parameters: In<Parameters>,

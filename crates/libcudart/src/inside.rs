@@ -17,7 +17,7 @@ use crate::functions;
 /// The function that every version of the runtime has: without it there is none in a file.
 const FIRST: &str = "__cudaRegisterFatBinary";
 
-/// Functions that only some versions have, the newest version first.
+/// Functions that one version of the runtime begins or ceases to have, in the order in which they are looked for.
 const OF_VERSIONS: [(&str, u32); 2] = [
     ("cudaGetDeviceProperties_v2", 12),
     ("cudaDeviceGetHostAtomicCapabilities", 13),
@@ -36,7 +36,9 @@ pub(crate) fn major() -> u32 {
         return major;
     }
     let loaded = objects().into_iter().find_map(|object| {
-        let (_, version) = object.path.rsplit_once("/libcudart.so.")?;
+        // Wheels have it under names such as libcudart-d0da41ae.so.11.0.
+        let name = object.path.rsplit('/').next()?;
+        let (_, version) = name.strip_prefix("libcudart")?.split_once(".so.")?;
         version.split('.').next()?.parse().ok()
     });
     match loaded {
@@ -107,14 +109,21 @@ impl Runtime {
         let starts: BTreeSet<u64> = code().map(|it| it.address()).collect();
         let newest = OF_VERSIONS.into_iter().find(|it| theirs.contains_key(it.0));
         MAJOR.get_or_init(|| newest.map_or(OLDEST, |it| it.1));
+        let mut stay = Vec::new();
         for (name, address) in theirs {
             // A short function has room up to the next one, for compilers align them.
             let next = starts.range(address + 1..).next();
             let room = next.map_or(0, |next| next - address) as usize;
             let start = object.start + address as usize;
             if let Err(reason) = jump(start, room, self.ours[name]) {
-                say(&format!("{}: {name} stays NVIDIA's: {reason}", object.path));
+                stay.push((name, reason));
             }
+        }
+        if let Some((name, reason)) = stay.first() {
+            let (path, count) = (&object.path, stay.len());
+            say(&format!(
+                "{path}: {count} functions of the CUDA runtime stay NVIDIA's, {name} for one: {reason}"
+            ));
         }
     }
 }
@@ -319,5 +328,17 @@ fn jump(from: usize, room: usize, to: usize) -> Result<(), String> {
         code.add(JUMP.len())
             .copy_from_nonoverlapping(address.as_ptr(), address.len());
     }
+    forget_old(from);
     protect(libc::PROT_READ | libc::PROT_EXEC)
+}
+
+/// Has the processor read the jump that was written, and not what it may have kept.
+fn forget_old(_from: usize) {
+    #[cfg(target_arch = "aarch64")]
+    for at in (_from.._from + JUMP_BYTES).step_by(4) {
+        // SAFETY: it writes nothing; the code was written above.
+        unsafe {
+            core::arch::asm!("dc cvau, {at}", "dsb ish", "ic ivau, {at}", "dsb ish", "isb", at = in(reg) at);
+        }
+    }
 }

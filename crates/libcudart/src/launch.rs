@@ -1,6 +1,7 @@
 //! Launches.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -70,7 +71,8 @@ struct Pushed {
 }
 
 thread_local! {
-    static PUSHED: RefCell<Vec<Pushed>> = const { RefCell::new(Vec::new()) };
+    /// It is not dropped: a program may launch as it ends.
+    static PUSHED: ManuallyDrop<RefCell<Vec<Pushed>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// Threads of a block and blocks of a grid, that no device takes more of.
@@ -108,13 +110,14 @@ fn named(launched: Answer, grid: Dim3, block: Dim3) -> Answer {
 /// `CUDA_LAUNCH_BLOCKING`, and again by the next call that waits, where programs look for it. Then the program may go on.
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
-/// Errors of a kernel that runs.
-const OF_KERNELS: RangeInclusive<u32> = 700..=719;
+/// Errors of a kernel that runs: illegal addresses, time limits, assertions, and what `cudaErrorHardwareStackError` to
+/// `cudaErrorLaunchFailure` are.
+const OF_KERNELS: [RangeInclusive<u32>; 4] = [700..=700, 702..=702, 710..=710, 714..=719];
 
 /// Keeps what failed in a launch for the next call that waits.
 fn failed(launched: Answer) -> Answer {
     if let Err(error) = launched
-        && OF_KERNELS.contains(&error.number())
+        && OF_KERNELS.iter().any(|it| it.contains(&error.number()))
     {
         FAILED.store(error.number(), Ordering::Relaxed);
     }
@@ -123,7 +126,8 @@ fn failed(launched: Answer) -> Answer {
 
 /// The answer of a call that has waited.
 pub(crate) fn waited(answer: Answer) -> Answer {
-    answer.and(status::answer(FAILED.swap(0, Ordering::Relaxed)))
+    answer?;
+    status::answer(FAILED.swap(0, Ordering::Relaxed))
 }
 
 fn launch(
@@ -167,11 +171,11 @@ runtime! {
     // For `__cudaLaunchKernel` alone, which finds the kernel, or says why there is none.
     fn __cudaGetKernel(to: Out<usize>, host: usize) { to.put(host) }
     fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, dynamic: usize, stream: Handle) {
-        PUSHED.with_borrow_mut(|all| all.push(Pushed { grid, block, dynamic, stream }));
+        PUSHED.with(|all| all.borrow_mut().push(Pushed { grid, block, dynamic, stream }));
         Ok(())
     }
     fn __cudaPopCallConfiguration(grid: Out<Dim3>, block: Out<Dim3>, dynamic: Out<usize>, stream: Out<Handle>) {
-        let pushed = PUSHED.with_borrow_mut(Vec::pop).ok_or(Error::MISSING_CONFIGURATION)?;
+        let pushed = PUSHED.with(|all| all.borrow_mut().pop()).ok_or(Error::MISSING_CONFIGURATION)?;
         grid.put(pushed.grid)?;
         block.put(pushed.block)?;
         dynamic.put(pushed.dynamic)?;

@@ -25,6 +25,7 @@ mod graph;
 mod host_memory;
 mod inside;
 mod launch;
+mod library;
 mod memory;
 mod occupancy;
 mod pointer;
@@ -49,6 +50,7 @@ fn functions() -> impl Iterator<Item = api::Row> {
         graph::ROWS,
         host_memory::ROWS,
         launch::ROWS,
+        library::ROWS,
         memory::ROWS,
         occupancy::ROWS,
         pointer::ROWS,

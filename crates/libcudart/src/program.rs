@@ -10,71 +10,82 @@ use crate::device;
 use crate::driver::{self, Handle};
 use crate::status::{Answer, Error};
 
+/// The address that the program has for a binary: nothing is read there.
+type Binary = usize;
+
 /// The kernels of a source file: a fatbin, loaded when the first of them is needed.
-struct Binary {
-    fatbin: usize,
-    library: Option<Answer<Handle>>,
+struct Fatbin {
+    start: usize,
+    library: Option<Handle>,
     /// Where the program keeps the address of each managed variable.
     managed: Vec<(usize, CString)>,
 }
 
 /// A kernel or variable: in a binary, of a name.
+#[derive(Clone)]
 struct Named {
-    binary: usize,
+    binary: Binary,
     name: CString,
 }
 
 #[derive(Default)]
 struct Program {
-    binaries: Vec<Option<Binary>>,
+    binaries: HashMap<Binary, Fatbin>,
     kernels: HashMap<usize, Named>,
     variables: HashMap<usize, Named>,
     /// Kernels as functions of a device's context.
     functions: HashMap<(c_int, usize), Handle>,
 }
 
+/// The program. Nobody holds it while the driver is called: libraries hand over their kernels while the loader holds a lock, which the
+/// driver may need.
 fn program() -> MutexGuard<'static, Program> {
     static PROGRAM: LazyLock<Mutex<Program>> = LazyLock::new(Mutex::default);
     PROGRAM.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Program {
-    fn library(&mut self, binary: usize) -> Answer<Handle> {
-        let binary = self.binaries.get_mut(binary).and_then(Option::as_mut);
-        let binary = binary.ok_or(Error::INVALID_DEVICE_FUNCTION)?;
-        let fatbin = binary.fatbin;
-        *binary.library.get_or_insert_with(|| {
-            let (mut library, none) = (0, In::null());
-            driver::cuLibraryLoadData(
-                Out::of(&mut library),
-                In::at(fatbin),
-                none,
-                In::null(),
-                0,
-                none,
-                In::null(),
-                0,
-            )?;
-            Ok(library)
-        })
+/// Returns a binary as the driver has loaded it.
+fn library(binary: Binary) -> Answer<Handle> {
+    let of = |program: &Program| {
+        let fatbin = program.binaries.get(&binary);
+        let fatbin = fatbin.ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        Ok((fatbin.start, fatbin.library))
+    };
+    let (start, known) = of(&program())?;
+    if let Some(library) = known {
+        return Ok(library);
     }
-
-    fn kernel(&mut self, host: usize) -> Answer<Handle> {
-        let named = self.kernels.get(&host);
-        let Named { binary, name } = named.ok_or(Error::INVALID_DEVICE_FUNCTION)?;
-        let (binary, name) = (*binary, name.clone());
-        let library = self.library(binary)?;
-        let mut kernel = 0;
-        driver::cuLibraryGetKernel(Out::of(&mut kernel), library, Text::of(&name))
-            .map_err(|_| Error::INVALID_DEVICE_FUNCTION)?;
-        Ok(kernel)
+    let (mut loaded, none) = (0, In::null());
+    driver::cuLibraryLoadData(
+        Out::of(&mut loaded),
+        In::at(start),
+        none,
+        In::null(),
+        0,
+        none,
+        In::null(),
+        0,
+    )?;
+    let kept = match program().binaries.get_mut(&binary) {
+        Some(fatbin) => *fatbin.library.get_or_insert(loaded),
+        None => return Err(Error::INVALID_DEVICE_FUNCTION),
+    };
+    if kept != loaded {
+        // Another thread was first.
+        driver::cuLibraryUnload(loaded)?;
     }
+    Ok(kept)
 }
 
 /// Returns a kernel of the program by its function on the host.
 pub(crate) fn kernel(host: usize) -> Answer<Handle> {
     device::context()?;
-    program().kernel(host)
+    let named = program().kernels.get(&host).cloned();
+    let Named { binary, name } = named.ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+    let mut kernel = 0;
+    driver::cuLibraryGetKernel(Out::of(&mut kernel), library(binary)?, Text::of(&name))
+        .map_err(|_| Error::INVALID_DEVICE_FUNCTION)?;
+    Ok(kernel)
 }
 
 /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
@@ -85,25 +96,24 @@ const MAX_THREADS_PER_BLOCK: c_int = 0;
 pub(crate) fn function(host: usize) -> Answer<Handle> {
     device::context()?;
     let device = device::current()?;
-    let mut program = program();
-    if let Some(&function) = program.functions.get(&(device, host)) {
+    let known = program().functions.get(&(device, host)).copied();
+    if let Some(function) = known {
         return Ok(function);
     }
-    if host == 0 {
-        return Err(Error::INVALID_DEVICE_FUNCTION);
-    }
-    let kernel = match program.kernels.contains_key(&host) {
-        true => program.kernel(host)?,
+    let is_of_program = program().kernels.contains_key(&host);
+    let kernel = match is_of_program {
+        _ if host == 0 => return Err(Error::INVALID_DEVICE_FUNCTION),
+        true => kernel(host)?,
         false => host,
     };
     let mut function = 0;
     match driver::cuKernelGetFunction(Out::of(&mut function), kernel) {
         Ok(()) => {
-            program.functions.insert((device, host), function);
+            program().functions.insert((device, host), function);
             Ok(function)
         }
         // A function that the program got from the driver; whatever else it is, no kernel begins there.
-        Err(_) if kernel == host => {
+        Err(_) if !is_of_program => {
             let mut threads = 0;
             driver::cuFuncGetAttribute(Out::of(&mut threads), MAX_THREADS_PER_BLOCK, host)
                 .map_err(|_| Error::INVALID_DEVICE_FUNCTION)?;
@@ -113,22 +123,20 @@ pub(crate) fn function(host: usize) -> Answer<Handle> {
     }
 }
 
+/// Returns where a variable is on the current device, and its bytes.
+fn place_of(Named { binary, name }: &Named) -> Answer<(u64, usize)> {
+    let (mut address, mut bytes) = (0, 0);
+    let (to, size) = (Out::of(&mut address), Out::of(&mut bytes));
+    driver::cuLibraryGetGlobal(to, size, library(*binary)?, Text::of(name))
+        .map_err(|_| Error::INVALID_SYMBOL)?;
+    Ok((address, bytes))
+}
+
 /// Returns where a variable of the program is on the current device, and its bytes.
 pub(crate) fn variable(host: usize) -> Answer<(u64, usize)> {
     device::context()?;
-    let mut program = program();
-    let named = program.variables.get(&host).ok_or(Error::INVALID_SYMBOL)?;
-    let (binary, name) = (named.binary, named.name.clone());
-    let library = program.library(binary)?;
-    let (mut address, mut bytes) = (0, 0);
-    driver::cuLibraryGetGlobal(
-        Out::of(&mut address),
-        Out::of(&mut bytes),
-        library,
-        Text::of(&name),
-    )
-    .map_err(|_| Error::INVALID_SYMBOL)?;
-    Ok((address, bytes))
+    let named = program().variables.get(&host).cloned();
+    place_of(&named.ok_or(Error::INVALID_SYMBOL)?)
 }
 
 /// Forgets functions of contexts that end.
@@ -136,38 +144,24 @@ pub(crate) fn forget() {
     program().functions.clear();
 }
 
-/// The number of a binary in the handle that the program has of it.
-fn number(binary: In<usize>) -> Option<usize> {
-    binary.get().ok()
-}
-
 fn add(
-    binary: In<usize>,
+    binary: Binary,
     host: usize,
     name: Text,
     to: impl FnOnce(&mut Program) -> &mut HashMap<usize, Named>,
 ) {
-    if let (Some(binary), Some(name)) = (number(binary), name.get()) {
-        to(&mut program()).insert(host, Named { binary, name });
+    let mut program = program();
+    if let (true, Some(name)) = (program.binaries.contains_key(&binary), name.get()) {
+        to(&mut program).insert(host, Named { binary, name });
     }
 }
 
 /// Tells the program where its managed variables are.
-fn place_managed(binary: usize) -> Answer {
+fn place_managed(binary: Binary) -> Answer {
     device::context()?;
-    let mut program = program();
-    let library = program.library(binary)?;
-    let variables = program.binaries[binary]
-        .as_ref()
-        .map(|it| it.managed.clone());
+    let variables = program().binaries.get(&binary).map(|it| it.managed.clone());
     for (place, name) in variables.into_iter().flatten() {
-        let (mut address, mut bytes) = (0, 0);
-        driver::cuLibraryGetGlobal(
-            Out::of(&mut address),
-            Out::of(&mut bytes),
-            library,
-            Text::of(&name),
-        )?;
+        let (address, _) = place_of(&Named { binary, name })?;
         Out::<u64>::at(place).put(address)?;
     }
     Ok(())
@@ -212,32 +206,34 @@ mod plain {
 
     /// Takes a fatbin, and returns the program's handle of it.
     #[unsafe(no_mangle)]
-    pub(super) extern "C" fn __cudaRegisterFatBinary(fatbin: usize) -> *mut usize {
-        let mut program = program();
-        program.binaries.push(Some(Binary {
-            fatbin,
+    pub(super) extern "C" fn __cudaRegisterFatBinary(start: usize) -> Binary {
+        // An address that no other has, and that stays.
+        let binary = Box::into_raw(Box::new(0_usize)).expose_provenance();
+        let fatbin = Fatbin {
+            start,
             library: None,
             managed: Vec::new(),
-        }));
-        Box::into_raw(Box::new(program.binaries.len() - 1))
+        };
+        program().binaries.insert(binary, fatbin);
+        binary
     }
 
     /// All that a fatbin has was handed over.
     #[unsafe(no_mangle)]
-    pub(super) extern "C" fn __cudaRegisterFatBinaryEnd(_binary: In<usize>) {}
+    pub(super) extern "C" fn __cudaRegisterFatBinaryEnd(_binary: Binary) {}
 
     /// Unloads a fatbin.
     #[unsafe(no_mangle)]
-    pub(super) extern "C" fn __cudaUnregisterFatBinary(binary: In<usize>) {
-        let Some(number) = number(binary) else {
+    pub(super) extern "C" fn __cudaUnregisterFatBinary(binary: Binary) {
+        let mut program = program();
+        let Some(fatbin) = program.binaries.remove(&binary) else {
             return;
         };
-        let mut program = program();
-        program.kernels.retain(|_, named| named.binary != number);
-        program.variables.retain(|_, named| named.binary != number);
+        program.kernels.retain(|_, named| named.binary != binary);
+        program.variables.retain(|_, named| named.binary != binary);
         program.functions.clear();
-        let binary = program.binaries.get_mut(number).and_then(Option::take);
-        if let Some(Ok(library)) = binary.and_then(|it| it.library) {
+        drop(program);
+        if let Some(library) = fatbin.library {
             // At the end of a process its context may be gone before.
             let _ = driver::cuLibraryUnload(library);
         }
@@ -246,7 +242,7 @@ mod plain {
     /// Takes a kernel.
     #[unsafe(no_mangle)]
     pub(super) extern "C" fn __cudaRegisterFunction(
-        binary: In<usize>,
+        binary: Binary,
         host: usize,
         _device: usize,
         name: Text,
@@ -263,7 +259,7 @@ mod plain {
     /// Takes a variable.
     #[unsafe(no_mangle)]
     pub(super) extern "C" fn __cudaRegisterVar(
-        binary: In<usize>,
+        binary: Binary,
         host: usize,
         _device: usize,
         name: Text,
@@ -278,7 +274,7 @@ mod plain {
     /// Takes a managed variable, whose address the program keeps in a place.
     #[unsafe(no_mangle)]
     pub(super) extern "C" fn __cudaRegisterManagedVar(
-        binary: In<usize>,
+        binary: Binary,
         place: usize,
         _device: usize,
         name: Text,
@@ -288,25 +284,21 @@ mod plain {
         _is_global: c_int,
     ) {
         add(binary, place, name, |program| &mut program.variables);
-        let (Some(number), Some(name)) = (number(binary), name.get()) else {
-            return;
-        };
-        if let Some(Some(binary)) = program().binaries.get_mut(number) {
-            binary.managed.push((place, name));
+        if let (Some(fatbin), Some(name)) = (program().binaries.get_mut(&binary), name.get()) {
+            fatbin.managed.push((place, name));
         }
     }
 
     /// Tells the program where its managed variables are, as it is about to use the first.
     #[unsafe(no_mangle)]
-    pub(super) extern "C" fn __cudaInitModule(binary: In<usize>) -> c_char {
-        let placed = number(binary).map(place_managed);
-        c_char::from(placed == Some(Ok(())))
+    pub(super) extern "C" fn __cudaInitModule(binary: Binary) -> c_char {
+        c_char::from(place_managed(binary) == Ok(()))
     }
 
     /// Takes a variable of the host that kernels use; none of them runs where that is of use.
     #[unsafe(no_mangle)]
     pub(super) extern "C" fn __cudaRegisterHostVar(
-        _binary: In<usize>,
+        _binary: Binary,
         _name: Text,
         _host: usize,
         _bytes: usize,

@@ -2,9 +2,10 @@
 
 use std::ffi::c_int;
 
-use crate::arguments::Out;
+use crate::arguments::{In, Out};
 use crate::device::context;
 use crate::driver::{self, Handle};
+use crate::inside;
 use crate::launch::waited;
 
 runtime! {
@@ -29,5 +30,29 @@ runtime! {
     fn cudaStreamBeginCapture | cudaStreamBeginCapture_ptsz(stream: Handle, mode: u32) [cuStreamBeginCapture_v2]
     fn cudaStreamEndCapture | cudaStreamEndCapture_ptsz(stream: Handle, to: Out<Handle>) [cuStreamEndCapture]
     fn cudaStreamIsCapturing | cudaStreamIsCapturing_ptsz(stream: Handle, to: Out<u32>) [cuStreamIsCapturing]
+    fn cudaStreamBeginCaptureToGraph | cudaStreamBeginCaptureToGraph_ptsz(
+        stream: Handle, graph: Handle, after: In<Handle>, edges: In<u64>, count: usize, mode: u32,
+    )
+        [cuStreamBeginCaptureToGraph]
+    // Before CUDA 13 this was the first of three versions, which asks for less.
+    fn cudaStreamGetCaptureInfo | cudaStreamGetCaptureInfo_ptsz(
+        stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<usize>, edges: Out<usize>,
+        count: Out<usize>,
+    ) {
+        context()?;
+        match inside::major() {
+            13.. => driver::cuStreamGetCaptureInfo_v3(stream, status, number, graph, after, edges, count),
+            _ => driver::cuStreamGetCaptureInfo(stream, status, number),
+        }
+    }
+    fn cudaStreamGetCaptureInfo_v2 | cudaStreamGetCaptureInfo_v2_ptsz(
+        stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<usize>, count: Out<usize>,
+    )
+        [cuStreamGetCaptureInfo_v2]
+    fn cudaStreamGetCaptureInfo_v3 | cudaStreamGetCaptureInfo_v3_ptsz(
+        stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<usize>, edges: Out<usize>,
+        count: Out<usize>,
+    )
+        [cuStreamGetCaptureInfo_v3]
     fn cudaThreadExchangeStreamCaptureMode(mode: Out<u32>) [cuThreadExchangeStreamCaptureMode]
 }

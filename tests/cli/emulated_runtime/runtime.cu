@@ -51,6 +51,7 @@ static void devices() {
   EXPECT(value == (int)room.p.sharedMemPerBlockOptin);
   OK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
   EXPECT(value == room.p.multiProcessorCount);
+  EXPECT(room.p.maxTexture2D[1] == 65536 && room.p.surfaceAlignment == 512);
   OK(cudaDriverGetVersion(&value));
   EXPECT(value >= 12000);
   OK(cudaRuntimeGetVersion(&value));
@@ -249,7 +250,10 @@ int main() {
   launches();
   streams();
   OK(cudaDeviceReset());
-  int *x;
+  // The context begins anew, and with it the variables.
+  int *x, number = -1;
+  OK(cudaMemcpyFromSymbol(&number, counter, sizeof number));
+  EXPECT(number == 0);
   OK(cudaMalloc(&x, 256));
   fill<64><<<1, 64>>>(x, 1);
   OK(cudaDeviceSynchronize());

@@ -440,11 +440,9 @@ impl Image {
             }
         };
         let (face, at) = face(place);
-        let first = if is_layered {
-            layer.saturating_mul(6)
-        } else {
-            0
-        };
+        // The nearest cube, of six planes each.
+        let last = (self.sizes[2] / 6).saturating_sub(1);
+        let first = if is_layered { layer.min(last) * 6 } else { 0 };
         let scale = |dimension: usize| match self.is_normalized {
             true => 1.0,
             false => self.sizes[dimension] as f32,

@@ -181,7 +181,7 @@ impl Part<'_, '_> {
                 true => Place::Whole(words.map(u32::cast_signed)),
                 false => Place::Real(words.map(f32::from_bits)),
             };
-            let part = element_of(self.access, image.element());
+            let part = element_of(self.access, &image, how.1);
             // SAFETY: as above.
             let got = image.fetch(how, (layer.unwrap_or(0), place), |address| unsafe {
                 self.element(&part, lane, address)
@@ -206,7 +206,7 @@ impl Part<'_, '_> {
     unsafe fn element(&mut self, part: &Access, lane: usize, address: u64) -> Result<u128, Ended> {
         let mut addresses = [0; LANES];
         addresses[lane] = address;
-        let lanes = Lanes::new(&addresses, 1 << lane, part.element);
+        let lanes = Lanes::new(&addresses, 1 << lane, part.bytes());
         // SAFETY: the operation is the one that this function was given, of a verified program.
         unsafe {
             let resolved = resolve(self.context, self.op, part, Space::Global, &lanes);
@@ -219,7 +219,7 @@ impl Part<'_, '_> {
         }
         let host = Host::of(self.context, Space::Global, &addresses);
         // SAFETY: the lane's address has been resolved to so many bytes.
-        Ok(unsafe { read(host.at(lane), part.element, Order::Weak) })
+        Ok(unsafe { read(host.at(lane), part.bytes(), Order::Weak) })
     }
 
     /// # Safety
@@ -285,16 +285,21 @@ impl Part<'_, '_> {
     }
 }
 
-/// The read of one element, which no thread of the launch may write.
-fn element_of(access: &Access, bytes: u32) -> Access {
+/// The read of one element, which no thread of the launch may write: what is undefined of a channel is so in its register.
+fn element_of(access: &Access, image: &Image, way: Way) -> Access {
+    let registers = match way {
+        Way::Channels { .. } => usize::from(image.channels),
+        // Of four elements one channel each.
+        Way::Gather { .. } => 1,
+    };
+    let data: Vec<_> = access.data.iter().take(registers).copied().collect();
     Access {
         act: Act::Load {
             signed: false,
             is_read_only: true,
         },
-        element: bytes,
-        // What is undefined of an element is so of its first channel.
-        data: access.data.iter().take(1).copied().collect(),
+        element: image.element() / data.len() as u32,
+        data,
         offset: 0,
         root: None,
         image: None,

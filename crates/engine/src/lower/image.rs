@@ -45,10 +45,16 @@ fn list(argument: &Argument) -> Option<&[Argument]> {
 }
 
 fn operands(it: &Other) -> Option<Operands<'_>> {
+    let levels = match it.modifiers.first().map(String::as_str) {
+        Some("level") => 1,
+        Some("grad") => 2,
+        _ => 0,
+    };
     let (image, data) = match (it.name.as_str(), &it.operands[..]) {
         ("sust", [image, data]) => (image, data),
         ("sust", _) => return None,
-        (_, [data, image, ..]) => (image, data),
+        // Behind the place there may be a level, or two gradients; not what shifts it, nor what it is compared with.
+        (_, [data, image, rest @ ..]) if rest.len() == levels => (image, data),
         _ => return None,
     };
     // With a sampler of its own, the place is the third.

@@ -36,10 +36,13 @@ impl Symbols {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let name = Path::new(path).file_name().unwrap_or(path.as_ref());
         vec![Caller {
+            owner: match is_of_nvcc(&function) {
+                true => Owner::Library,
+                false => owner_of_module(path),
+            },
             function,
             file: name.to_string_lossy().into_owned(),
             line: None,
-            owner: owner_of_module(path),
         }]
     }
 }
@@ -117,6 +120,12 @@ fn short(name: &str) -> String {
     parts[parts.len().saturating_sub(2)..].join("::")
 }
 
+/// Whether a function inside of the program is one that nvcc or its headers have put there.
+fn is_of_nvcc(function: &str) -> bool {
+    let begins = ["__cuda", "__device_stub__", "cudaError cuda"];
+    begins.iter().any(|it| function.starts_with(it))
+}
+
 /// Whose machine code without source lines is.
 fn owner_of_module(path: &str) -> Owner {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -138,6 +147,16 @@ fn is_installed(file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nvcc_puts_between_a_program_and_the_runtime_is_no_authors() {
+        for name in ["__cudaLaunchKernel_helper", "cudaError cudaMalloc"] {
+            assert!(is_of_nvcc(name), "{name}");
+        }
+        for name in ["main", "saxpy", "cudaCheck"] {
+            assert!(!is_of_nvcc(name), "{name}");
+        }
+    }
 
     #[test]
     fn functions_have_their_types_and_no_paths() {

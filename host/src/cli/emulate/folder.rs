@@ -15,7 +15,7 @@ use crate::cli::embedded_library;
 /// The emulated driver's file.
 const LIBRARY: &str = "libcuda.so.1";
 /// The file of the runtime, which takes the place of NVIDIA's in programs of nvcc.
-const RUNTIME: &str = "libridgepoint-cudart.so";
+const RUNTIME: &str = "libcudart-emulated.so";
 /// In place of Triton's assembler: hands PTX over as it is.
 const PTXAS: &str = include_str!("ptxas.sh");
 /// For Python: Numba links with the driver, and kernels have the lines of their source.
