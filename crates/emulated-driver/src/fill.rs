@@ -48,6 +48,19 @@ impl Fill {
         self.width == 0 || self.height == 0
     }
 
+    /// The same fill as one row, where each begins at the end of the one before.
+    fn joined(self) -> Fill {
+        let elements = self.width.checked_mul(self.height);
+        match elements.filter(|_| self.bytes() == Some(self.pitch)) {
+            Some(width) => Fill {
+                width,
+                height: 1,
+                ..self
+            },
+            None => self,
+        }
+    }
+
     fn each_row(&self, mut row: impl FnMut(u64, u64) -> Answer) -> Answer {
         let bytes = self.bytes().ok_or(Status::INVALID_VALUE)?;
         if bytes == 0 {
@@ -120,6 +133,7 @@ impl Described {
             height: self.height as u64,
             pitch: self.pitch as u64,
         };
+        let fill = fill.joined();
         fill.check()?;
         Ok(fill)
     }
@@ -131,6 +145,7 @@ fn fill(fill: Fill, stream: Option<Handle>) -> Answer {
     if fill.is_empty() {
         return Ok(());
     }
+    let fill = fill.joined();
     fill.check()?;
     submit(&*stream::of(stream.unwrap_or(0))?, Work::Fill(fill))
 }

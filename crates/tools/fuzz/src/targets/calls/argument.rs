@@ -48,6 +48,9 @@ pub(super) enum Kind {
     Library,
     Kernel,
     Linking,
+    Array,
+    Texture,
+    Surface,
 }
 
 /// A structure that a call describes its work with.
@@ -65,6 +68,9 @@ pub(super) enum Description {
     TensorTile,
     TensorSteps,
     Image,
+    Volume,
+    Resource,
+    Reading,
 }
 
 /// Handles that are side by side.

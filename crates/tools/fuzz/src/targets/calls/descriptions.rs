@@ -12,6 +12,7 @@ const WORDS: usize = 32;
 /// `CUmemorytype`
 const HOST: u64 = 1;
 const DEVICE: u64 = 2;
+const ARRAY: u64 = 3;
 
 /// The structures of a sequence: a call gets the address of one.
 pub(super) struct Descriptions {
@@ -21,6 +22,8 @@ pub(super) struct Descriptions {
     values: Box<[u64; 3]>,
     addresses: Box<[u64; 4]>,
     image: Vec<u8>,
+    /// How a texture is read, beside what it is of.
+    reading: Box<[u64; WORDS]>,
 }
 
 /// A function of the host that work in streams calls.
@@ -37,6 +40,7 @@ impl Descriptions {
             addresses: Box::new([at(0), at(1), at(2), 0]),
             values,
             image: Vec::new(),
+            reading: Box::new([0; WORDS]),
         }
     }
 
@@ -85,6 +89,9 @@ impl Sequence {
             | Description::TensorTile
             | Description::TensorSteps => self.of_tensor(which),
             Description::Image => return self.image(),
+            Description::Volume => self.volume(),
+            Description::Resource => self.resource(),
+            Description::Reading => return self.reading(),
         };
         self.descriptions.put(&words)
     }
@@ -116,7 +123,7 @@ impl Sequence {
             false => {
                 let kind = of(
                     &mut self.random,
-                    &[DEVICE, DEVICE, DEVICE, 0, 3, 5, u64::MAX],
+                    &[DEVICE, DEVICE, DEVICE, ARRAY, ARRAY, 0, 5, u64::MAX],
                 );
                 (kind, 0, self.handle(Kind::Memory))
             }
@@ -150,7 +157,8 @@ impl Sequence {
         for is_host in hosts {
             let (kind, host, device) = self.side(is_host);
             let [x, y, _, pitch, _] = self.extent(is_host);
-            words.extend([x, y, both(kind, 0), host, device, 0, pitch]);
+            let array = self.handle(Kind::Array);
+            words.extend([x, y, both(kind, 0), host, device, array, pitch]);
         }
         let [width, height, _] = self.shape(hosts[0] || hosts[1]);
         words.extend([width, height]);
@@ -164,10 +172,60 @@ impl Sequence {
         for is_host in hosts {
             let (kind, host, device) = self.side(is_host);
             let [x, y, z, pitch, height] = self.extent(is_host);
-            words.extend([x, y, z, 0, both(kind, 0), host, device, 0, 0, pitch, height]);
+            let array = self.handle(Kind::Array);
+            words.extend([
+                x,
+                y,
+                z,
+                0,
+                both(kind, 0),
+                host,
+                device,
+                array,
+                0,
+                pitch,
+                height,
+            ]);
         }
         words.extend(self.shape(hosts[0] || hosts[1]));
         words
+    }
+
+    /// `CUarray_format` and channels, of which some are none.
+    fn format(&mut self) -> u64 {
+        let format = of(
+            &mut self.random,
+            &[0x20, 0x20, 1, 2, 3, 8, 9, 10, 0x10, 0, 0xb0],
+        );
+        both(format, of(&mut self.random, &[1, 1, 2, 4, 0, 3]))
+    }
+
+    /// `CUDA_ARRAY3D_DESCRIPTOR`
+    fn volume(&mut self) -> Vec<u64> {
+        let mut size = || of(&mut self.random, &[0, 1, 4, 6, 16, 1 << 20, u64::MAX]);
+        let [width, height, depth] = std::array::from_fn(|_| size());
+        let flags = of(&mut self.random, &[0, 1, 2, 2, 3, 4, 5, 8, u64::MAX]);
+        vec![width, height, depth, self.format(), flags]
+    }
+
+    /// `CUDA_RESOURCE_DESC`
+    fn resource(&mut self) -> Vec<u64> {
+        let kind = of(&mut self.random, &[0, 0, 1, 2, 3, u64::MAX]);
+        let resource = match kind {
+            0 => self.handle(Kind::Array),
+            _ => self.handle(Kind::Memory),
+        };
+        let [width, height, pitch] = std::array::from_fn(|_| self.number());
+        vec![both(kind, 0), resource, self.format(), width, height, pitch]
+    }
+
+    /// `CUDA_TEXTURE_DESC`
+    fn reading(&mut self) -> u64 {
+        let mut mode = || of(&mut self.random, &[0, 1, 2, 3, 4]);
+        let modes = [both(mode(), mode()), both(mode(), mode() / 2)];
+        let flags = of(&mut self.random, &[0, 1, 2, 3, 0x10, u64::MAX]);
+        self.descriptions.reading[..3].copy_from_slice(&[modes[0], modes[1], both(flags, 0)]);
+        self.descriptions.reading.as_ptr().expose_provenance() as u64
     }
 
     /// `CUDA_MEMSET_NODE_PARAMS`

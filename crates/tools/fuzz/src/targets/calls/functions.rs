@@ -1,16 +1,16 @@
 //! The functions that sequences call, by their symbols, and the kinds of their arguments.
 
 use super::argument::Description::{
-    Fill, HostNode, Image, KernelNode, Launch, Planes, PoolProperties, Rows, TensorSizes,
-    TensorSteps, TensorStrides, TensorTile,
+    Fill, HostNode, Image, KernelNode, Launch, Planes, PoolProperties, Reading, Resource, Rows,
+    TensorSizes, TensorSteps, TensorStrides, TensorTile, Volume,
 };
 use super::argument::Is::{
     self, AnyBytes, Bytes, Count, Described, Given, Handles, Host, Made, Name, Number, Out,
     Parameters, Zero,
 };
 use super::argument::Kind::{
-    Context, Event, Executable, Function, Graph, Kernel, Library, Linking, Memory, Module, Node,
-    Pool, Stream,
+    Array, Context, Event, Executable, Function, Graph, Kernel, Library, Linking, Memory, Module,
+    Node, Pool, Stream, Surface, Texture,
 };
 
 /// The arguments of a launch: a function, extents of the grid and the block, shared memory, a stream and parameters.
@@ -125,6 +125,33 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         "cuMemAllocPitch_v2",
         &[Made(Memory), Out, AnyBytes, AnyBytes, Number],
     ),
+    ("cuArray3DCreate_v2", &[Made(Array), Described(Volume)]),
+    ("cuArray3DCreate_v2", &[Made(Array), Described(Volume)]),
+    ("cuArray3DGetDescriptor_v2", &[Out, Given(Array)]),
+    ("cuArrayDestroy", &[Given(Array)]),
+    ("cuMemcpyHtoA_v2", &[Given(Array), Number, Host, Bytes]),
+    ("cuMemcpyAtoH_v2", &[Host, Given(Array), Number, Bytes]),
+    (
+        "cuMemcpyDtoA_v2",
+        &[Given(Array), Number, Given(Memory), AnyBytes],
+    ),
+    (
+        "cuMemcpyAtoD_v2",
+        &[Given(Memory), Given(Array), Number, AnyBytes],
+    ),
+    (
+        "cuTexObjectCreate",
+        &[Made(Texture), Described(Resource), Described(Reading)],
+    ),
+    (
+        "cuTexObjectCreate",
+        &[Made(Texture), Described(Resource), Described(Reading)],
+    ),
+    ("cuTexObjectGetResourceDesc", &[Out, Given(Texture)]),
+    ("cuTexObjectGetTextureDesc", &[Out, Given(Texture)]),
+    ("cuTexObjectDestroy", &[Given(Texture)]),
+    ("cuSurfObjectCreate", &[Made(Surface), Described(Resource)]),
+    ("cuSurfObjectDestroy", &[Given(Surface)]),
     ("cuMemcpy2D_v2", &[Described(Rows)]),
     ("cuMemcpy2DAsync_v2", &[Described(Rows), Given(Stream)]),
     ("cuMemcpy3D_v2", &[Described(Planes)]),
