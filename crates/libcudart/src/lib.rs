@@ -1,7 +1,7 @@
 //! The CUDA runtime API over the driver API: what nvcc's `kernel<<<..>>>(..)` and `cudaMalloc` call.
 //!
-//! NVIDIA's runtime runs on no driver but NVIDIA's: it asks for undocumented tables, and makes sure whose they are. So a program
-//! that runs on the emulated driver gets this one, which asks for documented functions alone. It is preloaded. A program that is
+//! NVIDIA's runtime runs on no driver but NVIDIA's: it asks for undocumented tables. So a program that runs on the emulated driver
+//! gets this one, which asks for documented functions alone. It is preloaded. A program that is
 //! linked with `libcudart.so` finds these functions before NVIDIA's, as the linker does it for any that is preloaded; in a program
 //! that has NVIDIA's runtime inside, as nvcc links it by default, a jump to each is put at the start of its namesake (`inside.rs`).
 //!
