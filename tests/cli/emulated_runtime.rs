@@ -195,7 +195,7 @@ struct Buffer {
   }
 };
 static Buffer outside;
-int main() { static Buffer inside; }
+int main() { static Buffer inside; one<<<1, 1>>>(inside.x); }
 ";
     fs::write(folder.join("end.cu"), program).expect("writable");
     for stream in ["legacy", "per-thread"] {
@@ -207,6 +207,43 @@ int main() { static Buffer inside; }
         let said = "1 cudaSuccess cudaSuccess\n".repeat(2);
         assert_eq!(String::from_utf8_lossy(&output.stdout), said, "{errors}");
         assert_eq!(output.status.code(), Some(0), "{errors}");
+    }
+}
+
+/// Lines of kernels stand where the program waits for them, in a file too, and once however many orders there are; blocks of the heap
+/// that a launch leaves to the next are no fault.
+#[test]
+fn kernels_print_in_order_and_leave_blocks_to_the_next_launch() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let program = "\
+#include <cstdio>
+__global__ void make(int **at) { *at = new int(5); printf(\"made\\n\"); }
+__global__ void end(int **at) { delete *at; printf(\"ended\\n\"); }
+__global__ void say() { printf(\"said\\n\"); }
+int main() {
+  int **at;
+  cudaMalloc(&at, sizeof *at);
+  puts(\"first\");
+  make<<<1, 1>>>(at);
+  cudaDeviceSynchronize();
+  puts(\"second\");
+  end<<<1, 1>>>(at);
+  say<<<1, 1>>>();
+  puts(cudaGetErrorName(cudaDeviceSynchronize()));
+}
+";
+    fs::write(folder.join("print.cu"), program).expect("writable");
+    succeeds(folder, "nvcc print.cu -o print");
+    for seeds in [0, 3] {
+        let line = format!("ridgepoint emulate --seeds {seeds} ./print");
+        let (output, errors) = run(folder, &line);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let wanted = "first\nmade\nsecond\nended\nsaid\ncudaSuccess\n";
+        assert_eq!(said, wanted, "{errors}");
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        let is_told = errors.contains("no seeds for launches that leave blocks");
+        assert_eq!(is_told, seeds > 0, "{errors}");
     }
 }
 

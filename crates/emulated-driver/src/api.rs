@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::findings::say;
+use crate::findings::{found, say};
 use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
@@ -38,9 +38,10 @@ fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
         false => catch_unwind(AssertUnwindSafe(body)),
     };
     let answer = ran.unwrap_or_else(|_| {
-        say(&format!(
-            "{name}: the emulator has failed, see above; this is an error of Ridgepoint"
-        ));
+        let text =
+            format!("{name}: the emulator has failed, see above; this is an error of Ridgepoint");
+        // The program may not ask for the answer: a check that has failed is no success.
+        let _ = catch_unwind(|| found(&text, None, None));
         Err(Status::UNKNOWN)
     });
     let number = answer.err().map_or(0, |status| status.number());

@@ -208,7 +208,12 @@ fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
             Err(Status::NO_BINARY_FOR_GPU)
         }
         (None, None) if has_code => Err(machine_code()),
-        (None, None) => Err(Status::INVALID_IMAGE),
+        (None, None) => {
+            say(
+                "a fatbin has no kernels: those of nvcc's -rdc=true are linked by nvlink, which has none of PTX alone",
+            );
+            Err(Status::INVALID_IMAGE)
+        }
     }
 }
 

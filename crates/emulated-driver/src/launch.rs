@@ -217,6 +217,13 @@ impl Launch {
             );
             return ran.map_err(Box::new);
         }
+        // It was printed when the launch ran first.
+        let is_again = settings().seed.is_none() && matches!(options.schedule, Schedule::Seeded(_));
+        let print = |text: &str| {
+            if !is_again {
+                print(text);
+            }
+        };
         let ran = match settings().is_counted {
             false => kernel.launch(self.shape, options, &self.parameters, &print, checks),
             true => {
@@ -274,8 +281,10 @@ impl Launch {
     }
 }
 
-/// Writes what a kernel prints.
+/// Writes what a kernel prints, behind what the program has printed by C.
 fn print(text: &str) {
+    // SAFETY: null is all streams of C.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
     let mut out = std::io::stdout().lock();
     // A program without standard output loses it.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -1,7 +1,10 @@
 //! Answers to a program's questions about an address.
 
+use engine::memory;
+
 use crate::allocations::{self, Allocated, Kind};
 use crate::arguments::Out;
+use crate::context::current;
 use crate::status::{Answer, Status};
 
 /// `CU_MEMORYTYPE_HOST`, `CU_MEMORYTYPE_DEVICE`
@@ -18,6 +21,19 @@ const READ_AND_WRITE: u32 = 3;
 fn attribute(which: u32, address: u64, to: Out<u64>) -> Answer {
     let (found, own) = match allocations::holding(address) {
         Some((found, Some(own))) => (found, own),
+        // A variable of a module.
+        Some((found, None))
+            if matches!(found.kind, memory::Kind::Variable | memory::Kind::Constant) =>
+        {
+            let own = Allocated {
+                context: current()?.handle,
+                device: found.device.unwrap_or(0),
+                bytes: found.bytes,
+                kind: Kind::Device,
+                flags: 0,
+            };
+            (found, own)
+        }
         _ if which == MAPPED => return to.cast::<u8>().put(0),
         _ => return Err(Status::INVALID_VALUE),
     };

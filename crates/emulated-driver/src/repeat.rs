@@ -38,7 +38,8 @@ pub(crate) fn under_seeds(run: &Run<'_>, kernel: &str) -> Ran {
             failed,
         };
     }
-    let Some((before, after)) = before.and_then(|before| Some((before, snapshot()?))) else {
+    let both = before.and_then(|before| Some((before, snapshot()?)));
+    let Some((before, after)) = both.filter(|(before, after)| is_repeatable(before, after)) else {
         return Ran {
             seeds: settings.seed.map_or(0, |_| 1),
             failed: None,
@@ -66,6 +67,18 @@ pub(crate) fn under_seeds(run: &Run<'_>, kernel: &str) -> Ran {
         seeds,
         failed: None,
     }
+}
+
+/// Whether a launch can be run again. Blocks of the device's heap that it has left or freed cannot be put back as they were.
+fn is_repeatable(before: &Snapshot, after: &Snapshot) -> bool {
+    let is_repeatable = before.has_those_of(after);
+    if !is_repeatable {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            say("note: no seeds for launches that leave blocks of the device's heap behind, or free older ones");
+        });
+    }
+    is_repeatable
 }
 
 /// Copies all memory that kernels can write; none where it is too much.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::mem::ManuallyDrop;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -61,7 +62,9 @@ pub(crate) const PRIORITIES: RangeInclusive<i32> = -5..=0;
 thread_local! {
     /// Whether the null stream is the thread's own: in calls of the functions whose names end with `_ptsz` and `_ptds`.
     static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
-    static OWN: RefCell<HashMap<Handle, Arc<Stream>>> = RefCell::default();
+    /// They are not dropped: what a thread has put into its own stream is before what the default stream does when the thread has ended,
+    /// and the last thread may call the driver as it ends.
+    static OWN: ManuallyDrop<RefCell<HashMap<Handle, Arc<Stream>>>> = ManuallyDrop::default();
 }
 
 /// Runs a call in which the null stream is the thread's own.
@@ -216,16 +219,13 @@ pub(crate) fn of(handle: Handle) -> Answer<Arc<Stream>> {
 /// The calling thread's own default stream in the current context.
 fn own_default() -> Answer<Arc<Stream>> {
     let family = Arc::clone(&current()?.streams);
-    // As a thread ends its own stream has gone, and the default one is left.
-    let Ok(known) = OWN.try_with(|all| all.borrow().get(&family.context).cloned()) else {
-        return Ok(family.default_stream());
-    };
+    let known = OWN.with(|all| all.borrow().get(&family.context).cloned());
     let is_of = |it: &Arc<Stream>| Weak::ptr_eq(&it.family, &Arc::downgrade(&family));
     if let Some(stream) = known.filter(is_of) {
         return Ok(stream);
     }
     let stream = family.stream(Waits::Default, 0, 0);
-    let before = OWN.with_borrow_mut(|all| all.insert(family.context, Arc::clone(&stream)));
+    let before = OWN.with(|all| all.borrow_mut().insert(family.context, Arc::clone(&stream)));
     drop(before);
     Ok(stream)
 }

@@ -135,6 +135,9 @@ static void variables() {
   EXPECT(bytes == 8);
   void *address = nullptr;
   OK(cudaGetSymbolAddress(&address, counter));
+  cudaPointerAttributes about;
+  OK(cudaPointerGetAttributes(&about, address));
+  EXPECT(about.type == cudaMemoryTypeDevice && about.device == 0);
   OK(cudaMemcpy(&number, address, 4, cudaMemcpyDeviceToHost));
   EXPECT(number == 1);
   EXPECT(shown == 6);

@@ -40,11 +40,13 @@ impl Shape {
 
     /// Returns the block that a launch on this thread has left, if there is one of this shape.
     pub(crate) fn take(&self) -> Option<Block> {
-        let mut kept = KEPT.take();
-        let place = kept.iter().position(|(shape, _)| shape.is(self));
-        let block = place.map(|place| kept.remove(place).1);
-        KEPT.set(kept);
-        block
+        // A thread that ends has none any more, and may still launch.
+        let taken = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            let place = kept.iter().position(|(shape, _)| shape.is(self));
+            place.map(|place| kept.remove(place).1)
+        });
+        taken.ok().flatten()
     }
 
     /// Leaves a block's memory to the next launch.
@@ -53,11 +55,12 @@ impl Shape {
             return;
         }
         block.rest();
-        let mut kept = KEPT.take();
-        if kept.len() == MOST {
-            kept.remove(0);
-        }
-        kept.push((self, block));
-        KEPT.set(kept);
+        let oldest = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            let oldest = (kept.len() == MOST).then(|| kept.remove(0));
+            kept.push((self, block));
+            oldest
+        });
+        drop(oldest);
     }
 }

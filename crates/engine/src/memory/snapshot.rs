@@ -46,6 +46,12 @@ impl Snapshot {
         }
     }
 
+    /// Whether both have the same allocations: none was freed or made between them.
+    pub fn has_those_of(&self, other: &Snapshot) -> bool {
+        let starts = |all: &Snapshot| all.0.iter().map(|it| it.0).collect::<Vec<_>>();
+        starts(self) == starts(other)
+    }
+
     /// The first place whose bytes are others now.
     pub fn difference(&self, memory: &Memory) -> Option<Place> {
         self.live(memory).find_map(|(start, bytes)| {
