@@ -1,4 +1,4 @@
-"""What CuPy computes beside NumPy: its arrays, its kernels, a program's. With `sort`, what its wheel has compiled; with `fault`, one."""
+"""Compares CuPy with NumPy: its arrays, its kernels, a program's. With `sort` what its wheel has compiled; with `fault` it makes one."""
 
 import sys
 

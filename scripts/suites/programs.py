@@ -54,7 +54,7 @@ def row(folder, program, options):
 
 
 def outcome_of(folder, program, options):
-    """What became of a program, and the line that says why."""
+    """Builds and runs a program. Returns its outcome, and the line that says why."""
     sources = [it.name for it in sorted(folder.iterdir()) if it.suffix in (".cu", ".cpp")]
     includes = [f"-I{it}" for it in options.include]
     # PTX alone: the emulator has no use for machine code, which takes longer.

@@ -58,6 +58,17 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "ridgepoint: {text}");
 }
 
+/// Makes the rows of functions of a module that are written out, because they return no error.
+macro_rules! plain_rows {
+    ($module:ident: $($name:ident),* $(,)?) => {
+        /// The functions of this family.
+        pub(crate) const ROWS: &[$crate::api::Row] = &[$($crate::api::Row {
+            name: stringify!($name),
+            address: || $module::$name as *const () as usize,
+        },)*];
+    };
+}
+
 /// Defines functions of the runtime and their rows: each is `fn name(arguments) { body }`, whose body gives an [`Answer`], or
 /// `fn name(arguments) [driver]`, which hands its arguments on in a context of the device. Behind a `|` stands the name of its twin
 /// for programs whose default stream is each thread's own.

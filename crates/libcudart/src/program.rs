@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use crate::api::Row;
 use crate::arguments::{In, Out, Text};
 use crate::device;
 use crate::driver::{self, Handle};
@@ -167,39 +166,13 @@ fn place_managed(binary: Binary) -> Answer {
     Ok(())
 }
 
-/// Functions that a program calls before `main`.
-pub(crate) const ROWS: &[Row] = &[
-    row("__cudaRegisterFatBinary", || {
-        plain::__cudaRegisterFatBinary as *const () as usize
-    }),
-    row("__cudaRegisterFatBinaryEnd", || {
-        plain::__cudaRegisterFatBinaryEnd as *const () as usize
-    }),
-    row("__cudaUnregisterFatBinary", || {
-        plain::__cudaUnregisterFatBinary as *const () as usize
-    }),
-    row("__cudaRegisterFunction", || {
-        plain::__cudaRegisterFunction as *const () as usize
-    }),
-    row("__cudaRegisterVar", || {
-        plain::__cudaRegisterVar as *const () as usize
-    }),
-    row("__cudaRegisterManagedVar", || {
-        plain::__cudaRegisterManagedVar as *const () as usize
-    }),
-    row("__cudaInitModule", || {
-        plain::__cudaInitModule as *const () as usize
-    }),
-    row("__cudaRegisterHostVar", || {
-        plain::__cudaRegisterHostVar as *const () as usize
-    }),
-];
-
-const fn row(name: &'static str, address: fn() -> usize) -> Row {
-    Row { name, address }
+plain_rows! {
+    plain:
+    __cudaRegisterFatBinary, __cudaRegisterFatBinaryEnd, __cudaUnregisterFatBinary, __cudaRegisterFunction,
+    __cudaRegisterVar, __cudaRegisterManagedVar, __cudaInitModule, __cudaRegisterHostVar,
 }
 
-/// Functions whose answer is no error.
+/// Functions that a program calls before `main`, whose answer is no error.
 #[allow(non_snake_case, reason = "the runtime's interface")]
 mod plain {
     use super::*;

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 
-use crate::api::Row;
 use crate::arguments::Out;
 use crate::driver;
 
@@ -211,26 +210,11 @@ fn of(rows: &'static [(u32, &'static CStr)], number: u32) -> Option<&'static CSt
     Some(rows[at].1)
 }
 
-/// Functions that return no error of their own, and keep none.
-pub(crate) const ROWS: &[Row] = &[
-    row("cudaGetLastError", || {
-        plain::cudaGetLastError as *const () as usize
-    }),
-    row("cudaPeekAtLastError", || {
-        plain::cudaPeekAtLastError as *const () as usize
-    }),
-    row("cudaGetErrorName", || {
-        plain::cudaGetErrorName as *const () as usize
-    }),
-    row("cudaGetErrorString", || {
-        plain::cudaGetErrorString as *const () as usize
-    }),
-];
-
-const fn row(name: &'static str, address: fn() -> usize) -> Row {
-    Row { name, address }
+plain_rows! {
+    plain: cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cudaGetErrorString,
 }
 
+/// Functions that return no error of their own, and keep none.
 #[allow(non_snake_case, reason = "the runtime's interface")]
 mod plain {
     use super::*;

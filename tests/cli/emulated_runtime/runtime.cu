@@ -1,4 +1,4 @@
-// What programs of nvcc call of the runtime. It ends with 0 if each answer is the one that NVIDIA documents.
+// Calls the runtime as programs of nvcc do. It ends with 0 if each answer is the one that NVIDIA documents.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
