@@ -308,3 +308,57 @@ fn errors_of_images_are_found() {
         assert!(errors.contains(finding), "{error}: {errors}");
     }
 }
+
+/// The results of an H200.
+fn of_an_h200(file: &str) -> String {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/results");
+    fs::read_to_string(results.join(file)).expect("results")
+}
+
+/// The numbers of a line of the table of fetches.
+fn numbers(line: &str) -> impl Iterator<Item = f32> {
+    let (_, words) = line.split_once(": ").expect("a case and its results");
+    let bits = words.split([' ', ',']);
+    bits.map(|it| f32::from_bits(u32::from_str_radix(it, 16).expect("bits")))
+}
+
+#[test]
+fn fetches_have_an_h200s_bits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    compile_as(folder.path(), "fetches.cu", "");
+    let (output, errors) = run(folder.path(), "ridgepoint emulate ./runtime");
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let got = String::from_utf8(output.stdout).expect("text");
+    let expected = of_an_h200("h200-fetches/fetches.txt");
+    assert_eq!(got.lines().count(), expected.lines().count());
+    let mut others = 0;
+    for (got, expected) in got.lines().zip(expected.lines()) {
+        if !(expected.contains(" s8x2 ") && expected.contains(" linear")) {
+            assert_eq!(got, expected);
+            continue;
+        }
+        for (got, expected) in numbers(got).zip(numbers(expected)) {
+            assert!(
+                (got - expected).abs() < 1.1 / 32767.0,
+                "{got} for {expected}"
+            );
+            others += u32::from(got != expected);
+        }
+    }
+    assert!(others <= 9, "{others} numbers differ");
+}
+
+#[test]
+fn fragments_lie_as_in_an_h200() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/gpu/fragments.py");
+    let line = format!("ridgepoint emulate python3 {}", script.display());
+    let (output, errors) = run(folder.path(), &line);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let got = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        got == of_an_h200("h200-fragments/fragments.txt"),
+        "other places or sums"
+    );
+    assert!(errors.contains("nothing was found."), "{errors}");
+}

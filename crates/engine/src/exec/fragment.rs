@@ -1,4 +1,4 @@
-//! Matrices spread over the lanes of a warp: `mma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Matrices spread over the lanes of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
 
 use super::failure::Cause;
 use super::op::{Context, Op, each_lane};
@@ -296,6 +296,72 @@ pub(crate) unsafe fn transpose(context: &mut Context<'_>, op: &Op) {
     });
     // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     unsafe { *context.slot_mut(op.d) = turned };
+}
+
+/// The element that lane 0 has first of a fragment of `wmma`, and those of the other lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Its line; four lanes each are on the next one.
+    pub(crate) line: u8,
+    /// Its place on the line.
+    pub(crate) along: u8,
+    /// Elements on the line from one of the four lanes to the next.
+    pub(crate) run: u8,
+    /// Bits of an element.
+    pub(crate) bits: u8,
+    /// Whether the elements of a line follow each other in memory; where not, lines do.
+    pub(crate) is_adjacent: bool,
+}
+
+impl Start {
+    /// Packs it into an operation's number.
+    pub(crate) fn encode(self) -> u64 {
+        let bytes = [
+            self.line,
+            self.along,
+            self.run,
+            self.bits,
+            self.is_adjacent.into(),
+            0,
+            0,
+            0,
+        ];
+        u64::from_le_bytes(bytes)
+    }
+
+    fn decode(number: u64) -> Start {
+        let [line, along, run, bits, is_adjacent, ..] = number.to_le_bytes();
+        Start {
+            line,
+            along,
+            run,
+            bits,
+            is_adjacent: is_adjacent != 0,
+        }
+    }
+}
+
+/// The address of each lane's first element: from the matrix's, in `a`, and the elements from line to line, or from place to place, in `b`.
+///
+/// # Safety
+/// `d` and `a` hold 64 bits a lane, `b` words.
+pub(crate) unsafe fn addresses(context: &mut Context<'_>, op: &Op) {
+    let start = Start::decode(op.aux);
+    // SAFETY: the slots are the program's own, of these kinds: `exec::verify`, slots.
+    let (base, stride) = unsafe { (*context.slot::<u64>(op.a), *context.slot::<u32>(op.b)) };
+    let addresses = each_lane(|lane| {
+        let (line, four) = place(lane);
+        let line = line as u64 + u64::from(start.line);
+        let along = four as u64 * u64::from(start.run) + u64::from(start.along);
+        let (far, near) = match start.is_adjacent {
+            true => (line, along),
+            false => (along, line),
+        };
+        let element = far * u64::from(stride[lane]) + near;
+        base[lane].wrapping_add(element * u64::from(start.bits) / 8)
+    });
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    unsafe { *context.slot_mut(op.d) = addresses };
 }
 
 /// The kind of a factor's registers.

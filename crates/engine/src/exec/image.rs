@@ -19,10 +19,11 @@
 //! | 64 | 4 x 4 | the colour of the border |
 //! | 80 | 48 | zero |
 //!
-//! How coordinates become elements is that of the CUDA C++ Programming Guide, "Texture Fetching": the weights of linear filtering have 8
-//! bits of fraction.
+//! How coordinates become elements is that of the CUDA C++ Programming Guide, "Texture Fetching", and its arithmetic that of an H200: [`filter`].
 
-use crate::arith::half::{F16, Half};
+use super::filter;
+use crate::arith::directed::Rounding;
+use crate::arith::half::{self, F16, Half};
 
 /// Bytes of a description.
 pub const BYTES: usize = 128;
@@ -93,6 +94,10 @@ impl Channel {
         }
     }
 
+    fn is_integer(self) -> bool {
+        !matches!(self, Channel::Half | Channel::Float)
+    }
+
     fn number(self) -> u8 {
         match self {
             Channel::Unsigned(bytes) => bytes.trailing_zeros() as u8 + 1,
@@ -121,6 +126,40 @@ impl Channel {
             Channel::Unsigned(_) | Channel::Signed(_) => f32::from_bits(bits),
             Channel::Half => F16::to_f32(bits as u16),
             Channel::Float => f32::from_bits(bits),
+        }
+    }
+
+    /// The bits whose [`Channel::float`] is nearest to a number.
+    fn nearest(self, number: f32) -> u32 {
+        let of = |most: f32| (number.clamp(-1.0, 1.0) * most).round() as i32;
+        match self {
+            Channel::Unsigned(1) => of(255.0).max(0) as u32,
+            Channel::Unsigned(2) => of(65_535.0).max(0) as u32,
+            Channel::Signed(1) => u32::from(of(127.0) as u8),
+            Channel::Signed(2) => u32::from(of(32_767.0) as u16),
+            Channel::Half => half::from_f64::<F16>(number.into(), Rounding::Nearest).into(),
+            Channel::Unsigned(_) | Channel::Signed(_) | Channel::Float => number.to_bits(),
+        }
+    }
+
+    /// A channel as filters have it: integers with 16 bits.
+    fn wide(self, bits: u32) -> f64 {
+        match self {
+            Channel::Unsigned(1) => f64::from(bits * 257),
+            Channel::Unsigned(2) => bits.into(),
+            Channel::Signed(1) => f64::from(bits as u8 as i8).max(-127.0) * 32_767.0 / 127.0,
+            Channel::Signed(2) => f64::from(bits as u16 as i16).max(-32_767.0),
+            _ => self.float(bits).into(),
+        }
+    }
+
+    /// A filter's result as a kernel gets it, rounded as filters have it.
+    fn of_wide(self, number: f64) -> f32 {
+        match self {
+            Channel::Unsigned(1 | 2) => (number + 0.5).floor() as f32 / 65_535.0,
+            Channel::Signed(1 | 2) => (number + 0.5).floor() as f32 / 32_767.0,
+            Channel::Half => filter::away(number, 10) as f32,
+            _ => filter::away(number, 23) as f32,
         }
     }
 }
@@ -220,17 +259,28 @@ impl Image {
         })
     }
 
+    /// An element of the border's colour.
+    fn edge(&self) -> u128 {
+        let width = self.channel.bytes() * 8;
+        let has_integers = self.has_integers && self.channel.is_integer();
+        let parts = self.border.iter().take(self.channels.into()).rev();
+        parts.fold(0, |all, &colour| {
+            let bits = match has_integers {
+                true => colour.to_bits() & (u32::MAX >> (32 - width)),
+                false => self.channel.nearest(colour),
+            };
+            all << width | u128::from(bits)
+        })
+    }
+
     /// The channels of an element as numbers; those that it has not are 0, and the last 1.
-    fn floats(&self, bits: Option<u128>) -> [f32; 4] {
-        let Some(bits) = bits else {
-            return self.border;
-        };
+    fn floats(&self, bits: u128) -> [f32; 4] {
         let parts = self.parts(bits);
-        let is_whole = !matches!(self.channel, Channel::Half | Channel::Float);
+        let has_integers = self.has_integers && self.channel.is_integer();
         std::array::from_fn(|at| match parts[at] {
-            Some(part) if self.has_integers && is_whole => {
-                f32::from_bits(self.channel.integer(part))
-            }
+            Some(part) if has_integers => f32::from_bits(self.channel.integer(part)),
+            // The filter stands before, and leaves what it is given.
+            Some(part) if self.is_linear => self.channel.of_wide(self.channel.wide(part)),
             Some(part) => self.channel.float(part),
             None if at == 3 => 1.0,
             None => 0.0,
@@ -238,11 +288,11 @@ impl Image {
     }
 
     /// The channels of an element as integers.
-    fn integers(&self, bits: Option<u128>) -> [u32; 4] {
-        let parts = self.parts(bits.unwrap_or(0));
+    fn integers(&self, bits: u128) -> [u32; 4] {
+        let parts = self.parts(bits);
         std::array::from_fn(|at| match parts[at] {
             Some(part) => self.channel.integer(part),
-            None => u32::from(at == 3 && bits.is_some()),
+            None => u32::from(at == 3),
         })
     }
 
@@ -269,34 +319,16 @@ impl Image {
         self.start.wrapping_add(x).wrapping_add(y).wrapping_add(z)
     }
 
-    /// The elements that a fetch mixes along one dimension, each with its weight.
-    fn along(&self, dimension: usize, coordinate: f32, mixes: bool) -> [(Option<u32>, f32); 2] {
-        let size = self.sizes[dimension] as f32;
-        let scaled = match self.is_normalized {
-            true => coordinate * size,
-            false => coordinate,
-        };
-        // Far outside, and NaN, is as an end.
-        const FAR: f32 = 1e9;
-        let scaled = if scaled.is_nan() {
-            0.0
-        } else {
-            scaled.clamp(-FAR, FAR)
-        };
-        if !mixes {
-            return [
-                (self.index(dimension, scaled.floor() as i64), 1.0),
-                (None, 0.0),
-            ];
-        }
-        let shifted = f64::from(scaled) - 0.5;
-        let first = shifted.floor();
-        let weight = (((shifted - first) * 256.0).round() / 256.0) as f32;
-        let at = first as i64;
-        [
-            (self.index(dimension, at), 1.0 - weight),
-            (self.index(dimension, at + 1), weight),
-        ]
+    /// Whether there is more of the image beyond its end.
+    fn repeats(&self, dimension: usize) -> bool {
+        self.is_normalized && matches!(self.beyond[dimension], Beyond::Wrap | Beyond::Mirror)
+    }
+
+    /// A coordinate, in steps of the filter's.
+    fn steps(&self, dimension: usize, coordinate: f32) -> i64 {
+        let size = self.sizes[dimension];
+        let size = self.is_normalized.then_some(size);
+        filter::steps(coordinate, self.beyond[dimension], size)
     }
 }
 
@@ -340,15 +372,15 @@ impl Image {
     ) -> Result<[u32; 4], E> {
         let (dimensions, layer, place) = self.flat(geometry, layer, place);
         let last = self.sizes[2].saturating_sub(1);
-        let mut element = |at: [Option<u32>; 3]| -> Result<Option<u128>, E> {
-            let [Some(x), Some(y), Some(z)] = at else {
-                return Ok(None);
+        let mut element = |[x, y, z]: [Option<u32>; 3]| -> Result<u128, E> {
+            let z = match layer {
+                Some(layer) => Some(layer.min(last)),
+                None => z,
             };
-            read(self.address([x, y, z])).map(Some)
-        };
-        let third = |z| match layer {
-            Some(layer) => Some(layer.min(last)),
-            None => z,
+            match (x, y, z) {
+                (Some(x), Some(y), Some(z)) => read(self.address([x, y, z])),
+                _ => Ok(self.edge()),
+            }
         };
         let place = match place {
             Place::Whole([x, ..]) if self.is_plain => {
@@ -363,56 +395,72 @@ impl Image {
                     true => self.index(dimension, at[dimension].into()),
                     false => Some(0),
                 };
-                let found = element([index(0), index(1), third(index(2))])?;
-                return Ok(self.one(way, found));
+                return Ok(self.one(way, element([index(0), index(1), index(2)])?));
             }
             Place::Real(place) => place,
+        };
+        // A line is the plane of height 1 at y = 0, half of which is beyond its border.
+        let dimensions = match (dimensions, layer) {
+            (1, None) => 2,
+            _ => dimensions,
         };
         let is_gather = matches!(way, Way::Gather { .. });
         let mixes =
             is_gather || self.is_linear && !matches!(way, Way::Channels { are_floats: false });
-        let along: [[(Option<u32>, f32); 2]; 3] = std::array::from_fn(|it| match it < dimensions {
-            true => self.along(it, place[it], mixes),
-            false => [(Some(0), 1.0), (None, 0.0)],
+        // The two elements along each dimension, and the second's share.
+        let along: [([Option<u32>; 2], u32); 3] = std::array::from_fn(|it| {
+            if it >= dimensions {
+                return ([Some(0); 2], 0);
+            }
+            let steps = self.steps(it, place[it]);
+            let (first, share) = match mixes {
+                true => filter::between(steps),
+                false => (filter::nearest(steps), 0),
+            };
+            let both = [first, first + 1].map(|at| self.index(it, at));
+            // What is clamped is one element.
+            let is_one = both[0] == both[1] && !self.repeats(it);
+            (both, if is_one { 0 } else { share })
         });
+        let mut corner =
+            |[x, y, z]: [usize; 3]| element([along[0].0[x], along[1].0[y], along[2].0[z]]);
         if let Way::Gather {
             channel,
             are_floats,
         } = way
         {
             // From the lower left on, counter-clockwise.
-            const CORNERS: [(usize, usize); 4] = [(0, 1), (1, 1), (1, 0), (0, 0)];
+            const CORNERS: [[usize; 3]; 4] = [[0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]];
             let mut all = [0; 4];
-            for (to, (x, y)) in all.iter_mut().zip(CORNERS) {
-                let found = element([along[0][x].0, along[1][y].0, third(Some(0))])?;
-                let way = Way::Channels { are_floats };
-                *to = self.one(way, found)[channel];
+            for (to, at) in all.iter_mut().zip(CORNERS) {
+                *to = self.one(Way::Channels { are_floats }, corner(at)?)[channel];
             }
             return Ok(all);
         }
         if !mixes {
-            let found = element([along[0][0].0, along[1][0].0, third(along[2][0].0)])?;
-            return Ok(self.one(way, found));
+            return Ok(self.one(way, corner([0; 3])?));
         }
-        let mut sum = [0f32; 4];
-        for (z, of_z) in along[2] {
-            for (y, of_y) in along[1] {
-                for (x, of_x) in along[0] {
-                    let weight = of_x * of_y * of_z;
-                    if weight == 0.0 {
-                        continue;
-                    }
-                    let found = element([x, y, third(z)])?;
-                    let value = self.floats(found);
-                    sum = std::array::from_fn(|it| sum[it] + weight * value[it]);
-                }
+        let mut sum = [0f64; 4];
+        let weights = filter::weights(along.map(|it| it.1));
+        for (index, weight) in weights.into_iter().enumerate() {
+            if weight == 0 {
+                continue;
+            }
+            let parts = self.parts(corner([index & 1, index >> 1 & 1, index >> 2])?);
+            for (sum, part) in sum.iter_mut().zip(parts) {
+                let part = part.map_or(0.0, |bits| self.channel.wide(bits));
+                *sum += f64::from(weight) / 256.0 * part;
             }
         }
-        Ok(sum.map(f32::to_bits))
+        Ok(std::array::from_fn(|at| match at < self.channels.into() {
+            true => self.channel.of_wide(sum[at]).to_bits(),
+            false if at == 3 => 1f32.to_bits(),
+            false => 0,
+        }))
     }
 
     /// An element as a kernel gets it.
-    fn one(&self, way: Way, bits: Option<u128>) -> [u32; 4] {
+    fn one(&self, way: Way, bits: u128) -> [u32; 4] {
         let are_floats = match way {
             Way::Channels { are_floats } | Way::Gather { are_floats, .. } => are_floats,
         };
@@ -490,27 +538,30 @@ impl Image {
     }
 }
 
-/// The face of a cube that a direction meets, and where on it, from 0 to 1.
+/// The face of a cube that a direction meets, and where on it, from 0 to 1. Edges are z's, then y's.
 fn face([x, y, z]: [f32; 3]) -> (u32, [f32; 2]) {
     let (of_x, of_y, of_z) = (x.abs(), y.abs(), z.abs());
-    let (face, far, across, down) = if of_x >= of_y && of_x >= of_z {
-        if x >= 0.0 {
-            (0, of_x, -z, -y)
+    let (face, far, across, down) = if of_z >= of_x && of_z >= of_y {
+        if z >= 0.0 {
+            (4, of_z, x, -y)
         } else {
-            (1, of_x, z, -y)
+            (5, of_z, -x, -y)
         }
-    } else if of_y >= of_z {
+    } else if of_y >= of_x {
         if y >= 0.0 {
             (2, of_y, x, z)
         } else {
             (3, of_y, x, -z)
         }
-    } else if z >= 0.0 {
-        (4, of_z, x, -y)
+    } else if x >= 0.0 {
+        (0, of_x, -z, -y)
     } else {
-        (5, of_z, -x, -y)
+        (1, of_x, z, -y)
     };
-    let at = |along: f32| (along / far + 1.0) / 2.0;
+    let at = |along: f32| match far == 0.0 {
+        true => 0.5,
+        false => along * (0.5 / far) + 0.5,
+    };
     (face, [at(across), at(down)])
 }
 

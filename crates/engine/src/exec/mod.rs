@@ -20,6 +20,7 @@ mod divergence;
 pub(crate) mod endless;
 pub(crate) mod failed_polls;
 pub(crate) mod failure;
+mod filter;
 mod format;
 pub(crate) mod fragment;
 mod gates;

@@ -76,6 +76,12 @@ impl Lowering<'_> {
             },
             differences: it.bits == Some(BitOperator::Xor),
         };
+        self.product(product);
+        Ok(())
+    }
+
+    /// Has a warp that has met compute a product.
+    pub(super) fn product(&mut self, product: Product) {
         self.products.push(product);
         let index = self.products.len() as u64 - 1;
         self.emit_masked(
@@ -84,7 +90,6 @@ impl Lowering<'_> {
             [0; 3],
             index,
         );
-        Ok(())
     }
 
     /// The slots of operands of one kind.
@@ -201,7 +206,7 @@ impl Lowering<'_> {
 ///
 /// # Safety
 /// As for [`access::access`].
-unsafe fn of_lanes(context: &mut Context<'_>, op: &Op, lanes: u32) {
+pub(super) unsafe fn of_lanes(context: &mut Context<'_>, op: &Op, lanes: u32) {
     let mask = context.mask;
     if !fragment::is_whole(context, op) {
         return;

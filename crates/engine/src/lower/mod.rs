@@ -38,6 +38,7 @@ mod slots;
 mod spread;
 mod video;
 mod wgmma;
+mod wmma;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -149,7 +149,13 @@ impl Lowering<'_> {
             O::MbarrierWait(it) => self.wait(it),
             O::MbarrierPendingCount(it) => self.pending_count(it),
             // Matrices.
-            O::WmmaLoad(_) | O::WmmaStore(_) | O::WmmaMma(_) => Err(refused::FRAGMENTS.to_owned()),
+            O::WmmaLoad(it) => self
+                .wmma_load(it)
+                .map_err(|_| refused::UNDEFINED.to_owned()),
+            O::WmmaStore(it) => self
+                .wmma_store(it)
+                .map_err(|_| refused::UNDEFINED.to_owned()),
+            O::WmmaMma(it) => self.wmma_mma(it).map_err(|_| refused::wmma(it)),
             O::Mma(it) => self.mma(it).map_err(|why| refused::mma(it, why)),
             O::Ldmatrix(it) => self.ldmatrix(it).map_err(|_| refused::ELEMENTS.to_owned()),
             O::Stmatrix(it) => self.stmatrix(it).map_err(|_| refused::ELEMENTS.to_owned()),

@@ -2,16 +2,15 @@
 
 use ptx::{
     Completion, CpAsyncBulk, CpAsyncBulkTensor, CpReduceAsyncBulk, CvtFour, FloatRoot, Fma, Mma,
-    Rounding, Space, TensorMode, Type, WgmmaMma,
+    Rounding, Space, TensorMode, Type, WgmmaMma, WmmaMma,
 };
 
 pub(super) const BETWEEN_BLOCKS: &str =
     "copies between blocks, and stores that another block's mbarrier counts, are not emulated";
 pub(super) const STACK: &str = "the stack does not grow within a function";
-pub(super) const FRAGMENTS: &str = "no document says how its fragments lie in registers";
 pub(super) const ELEMENTS: &str = "matrices other than 8 by 8 elements of 16 bits are not emulated";
 pub(super) const IMAGES: &str = "textures of several samples, formatted stores, and textures and surfaces by reference are not emulated";
-const UNDEFINED: &str = "the PTX ISA does not define it";
+pub(super) const UNDEFINED: &str = "the PTX ISA does not define it";
 
 /// The reason where one holds, else what the lowering says.
 fn because(holds: bool, reason: &str, why: String) -> String {
@@ -64,6 +63,13 @@ pub(super) fn mma(it: &Mma, why: String) -> String {
         "products of quarter warps are not emulated",
         why,
     )
+}
+
+pub(super) fn wmma(it: &WmmaMma) -> String {
+    match it.rounding {
+        None | Some(Rounding::Rn) => UNDEFINED.to_owned(),
+        Some(_) => "products of `f64` are rounded to nearest alone".to_owned(),
+    }
 }
 
 pub(super) fn wgmma(it: &WgmmaMma, why: String) -> String {

@@ -23,3 +23,4 @@ mod rows_of_memory;
 mod schedules;
 mod support;
 mod time_limit;
+mod wmma;
