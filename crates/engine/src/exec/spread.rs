@@ -8,10 +8,14 @@ pub(crate) enum Spread {
     Whole,
     /// Each bit of the result comes from at most one bit of each of the first so many sources; the others choose which.
     Bits(u8),
-    /// Sums and products: what is above the lowest undefined bit is undefined.
+    /// Sums and differences: the undefined bits, and those that a carry out of them reaches.
+    Sum,
+    /// Products: what is above the lowest undefined bit is undefined.
     Carries,
     /// Whether two values are equal: a difference of defined bits decides, and two copies of one undefined value are equal.
     Equality,
+    /// Which of two integers of so many bits is less: decided where it is for the least and the greatest that each may be.
+    Order(u8),
     /// As [`Spread::Whole`], by the second source being what is divided by.
     Divides,
     /// Each lane has the first source's of another lane.

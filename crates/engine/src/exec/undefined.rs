@@ -2,7 +2,8 @@
 //! checker, which keeps it ([`check::undefined`](crate::check::undefined)).
 //!
 //! Which bits of a result come from undefined bits is found by executing the operation with each undefined source at all zeros
-//! and at all ones: no other description of an instruction is needed, for all that move, choose or combine bits.
+//! and at all ones: no other description of an instruction is needed, for all that move, choose or combine bits. Sums and
+//! comparisons grow or shrink with each source, so that its extremes tell the same of them.
 
 use std::slice;
 
@@ -111,7 +112,15 @@ unsafe fn result(
     unsafe {
         match spread {
             Spread::Bits(carriers) if undefined.iter().all(|it| it.0 < carriers.into()) => {
-                probed(context, op, operands, undefined)
+                probed(context, op, operands, (undefined, None))
+            }
+            Spread::Sum => {
+                let reached = probed(context, op, operands, (undefined, None));
+                Some(joined(&all, reached.as_ref()))
+            }
+            Spread::Order(bits) if kind == Kind::Predicate => {
+                let sign = 1 << (bits - 1);
+                probed(context, op, operands, (undefined, Some(sign)))
             }
             Spread::Shuffle => {
                 report(context, undefined, 1.., op.instruction, Use::Lane);
@@ -124,7 +133,9 @@ unsafe fn result(
                 report(context, undefined, 1..2, op.instruction, Use::Divisor);
                 Some(whole(&all, kind))
             }
-            Spread::Bits(_) | Spread::Whole | Spread::Access => Some(whole(&all, kind)),
+            Spread::Bits(_) | Spread::Order(_) | Spread::Whole | Spread::Access => {
+                Some(whole(&all, kind))
+            }
         }
     }
 }
@@ -609,7 +620,8 @@ fn report(
     checked::found(context, instruction, found);
 }
 
-/// Executes an operation with each of its undefined sources at all zeros and all ones: the bits that differ are undefined.
+/// Executes an operation with each of its undefined sources at all zeros and all ones: the bits that differ are undefined. With
+/// a bit that may be a sign, at the least and the greatest signed number, too.
 ///
 /// # Safety
 /// As for [`step`].
@@ -617,9 +629,10 @@ unsafe fn probed(
     context: &mut Context<'_>,
     op: &Op,
     operands: &Operands,
-    undefined: &[(usize, Value)],
+    (undefined, sign): (&[(usize, Value)], Option<u128>),
 ) -> Option<Value> {
     let &(result, kind) = operands.results.first()?;
+    let extremes = if sign.is_some() { 4usize } else { 2 };
     let mut sources: Vec<(Slot, &Value, [u128; LANES])> = Vec::new();
     // SAFETY: the slots are those of a verified program, of their kinds.
     unsafe {
@@ -632,13 +645,14 @@ unsafe fn probed(
         let before = read(context, result, kind);
         let mut first = None;
         let mut bits = [0; LANES];
-        for ones in 0..1u32 << sources.len() {
-            for (index, ((slot, kind), value, now)) in sources.iter().enumerate() {
-                let all = ones >> index & 1 == 1;
-                let given = std::array::from_fn(|lane| match all {
-                    true => now[lane] | value.bits[lane],
-                    false => now[lane] & !value.bits[lane],
+        for choice in 0..extremes.pow(sources.len() as u32) {
+            let mut left = choice;
+            for ((slot, kind), value, now) in &sources {
+                let given = std::array::from_fn(|lane| {
+                    let unknown = value.bits[lane];
+                    now[lane] & !unknown | extreme(unknown, left % extremes, sign)
                 });
+                left /= extremes;
                 write(context, *slot, *kind, &given);
             }
             (op.run)(context, op);
@@ -655,6 +669,12 @@ unsafe fn probed(
         let origins = any(undefined).origins;
         Some(Value { bits, origins }).filter(|it| it.lanes() != 0)
     }
+}
+
+/// An extreme of undefined bits: the least, the greatest, and both of signed numbers.
+fn extreme(bits: u128, which: usize, sign: Option<u128>) -> u128 {
+    let sign = sign.unwrap_or(0);
+    [0, bits, bits & sign, bits & !sign][which]
 }
 
 /// Shuffles the undefined bits and their origins as the operation shuffles values.
@@ -731,6 +751,16 @@ fn any(undefined: &[(usize, Value)]) -> Value {
         }
     }
     all
+}
+
+/// The undefined bits of sources, and those of a result that they reach.
+fn joined(value: &Value, reached: Option<&Value>) -> Value {
+    let mut joined = *value;
+    if let Some(reached) = reached {
+        let all = joined.bits.iter_mut().zip(reached.bits);
+        all.for_each(|(bits, more)| *bits |= more);
+    }
+    joined
 }
 
 /// All bits of the lanes of which one is undefined.

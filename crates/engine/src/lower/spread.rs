@@ -26,11 +26,14 @@ pub(super) fn of(operation: &Operation) -> Spread {
         O::Cvt(it) if is_integer(it.from) && is_integer(it.to) && it.saturation.is_none() => {
             Spread::Bits(1)
         }
+        O::IntegerAdd(it) | O::IntegerSub(it) if it.saturate => Spread::Whole,
+        O::IntegerAdd(it) | O::IntegerSub(it) if !it.carry_in && !it.carry_out => Spread::Sum,
         O::IntegerAdd(_) | O::IntegerSub(_) | O::IntegerNeg(_) => Spread::Carries,
         O::IntegerMul(it) if it.half != Half::Hi => Spread::Carries,
         O::IntegerMad(it) if it.half != Half::Hi => Spread::Carries,
         O::IntegerDiv(_) | O::IntegerRem(_) => Spread::Divides,
         O::Setp(it) if is_equality(it.comparison) && is_integer(it.ty) => Spread::Equality,
+        O::Setp(it) if is_integer(it.ty) => Spread::Order(it.ty.bits() as u8),
         O::Shfl(_) => Spread::Shuffle,
         O::Vote(_) | O::Match(_) | O::Redux(_) | O::Elect(_) | O::Movmatrix(_) => Spread::Across,
         _ => Spread::Whole,

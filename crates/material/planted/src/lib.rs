@@ -144,11 +144,19 @@ impl Bug {
 
 /// A report on the kernel of this name, with files and lines.
 fn places(kernel: &str, report: &str, needs: Needs) -> String {
+    let marks = marks(kernel, needs).into_iter();
+    marks.fold(report.to_owned(), |text, (word, place)| {
+        text.replace(&format!("{{{word}}}"), &place)
+    })
+}
+
+/// The marks of a kernel in its source: the word, and the file and line.
+fn marks(kernel: &str, needs: Needs) -> Vec<(&'static str, String)> {
     let (folder, sources) = match needs {
         Needs::Any => ("kernels", planted_kernels::SOURCES),
         Needs::Hopper => ("hopper", planted_hopper_kernels::SOURCES),
     };
-    let mut text = report.to_owned();
+    let mut marks = Vec::new();
     for (file, source) in sources {
         for (line, content) in source.lines().enumerate() {
             let Some((before, comment)) = content.split_once("// ") else {
@@ -160,9 +168,9 @@ fn places(kernel: &str, report: &str, needs: Needs) -> String {
             if names.split(", ").any(|name| name == kernel) {
                 let line = line + 1 + usize::from(before.trim().is_empty());
                 let place = format!("crates/material/planted/{folder}/src/{file}.rs:{line}");
-                text = text.replace(&format!("{{{word}}}"), &place);
+                marks.push((word, place));
             }
         }
     }
-    text
+    marks
 }

@@ -17,10 +17,10 @@ pub unsafe fn bytes<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         thread::sync_threads();
         let add = x[own % n as usize] as u8;
         if own.is_multiple_of(2) {
-            AtomicU8::from_ptr(counts.add(own / 8 * 2)).fetch_add(add, Relaxed);
+            AtomicU8::from_ptr(counts.add(own / 8 * 2)).fetch_add(add, Relaxed); // at: byte_not_atomic
         } else {
             let place = if BUG && own == 1 { 0 } else { own };
-            *counts.add(place) = counts.add(place).read() + 1;
+            *counts.add(place) = counts.add(place).read() + 1; // at: byte_not_atomic
         }
         thread::sync_threads();
         *y.add(own) = u32::from(*counts.add(own));
@@ -42,9 +42,9 @@ pub unsafe fn halves<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         thread::sync_threads();
         let add = x[own % n as usize] as u16;
         if BUG && own == 40 {
-            *counts.add(2) = add;
+            *counts.add(2) = add; // at: half_not_atomic
         } else {
-            AtomicU16::from_ptr(counts.add(2)).fetch_max(add, Relaxed);
+            AtomicU16::from_ptr(counts.add(2)).fetch_max(add, Relaxed); // at: half_not_atomic
         }
         thread::sync_threads();
         *y.add(own) = u32::from(*counts.add(own % 3));
@@ -64,6 +64,6 @@ pub unsafe fn heap<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         }
         let last = AtomicU8::from_ptr(first.add(4));
         last.fetch_add(x[own % n as usize] as u8, Relaxed);
-        *y.add(own) = u32::from(last.swap(2, Relaxed)) + u32::from(*first.add(1));
+        *y.add(own) = u32::from(last.swap(2, Relaxed)) + u32::from(*first.add(1)); // at: bytes_on_heap
     }
 }

@@ -12,6 +12,7 @@
 pub mod atomics;
 pub mod bounds;
 pub mod bytes;
+pub mod containers;
 pub mod copies;
 pub mod correct;
 pub mod divergence;
@@ -19,10 +20,14 @@ pub mod elsewhere;
 pub mod global;
 pub mod heap;
 pub mod local;
+pub mod narrow;
 pub mod parts;
 pub mod peers;
+pub mod pieces;
 pub mod progress;
+pub mod records;
 pub mod shared;
+pub mod sorting;
 pub mod streams;
 pub mod teams;
 pub mod undefined;
@@ -36,6 +41,7 @@ macro_rules! sources {
 
 /// The name and the text of each file.
 pub const SOURCES: &[(&str, &str)] = sources![
-    "atomics" "bounds" "bytes" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
-    "parts" "peers" "progress" "shared" "streams" "teams" "undefined" "uninitialised"
+    "atomics" "bounds" "bytes" "containers" "copies" "correct" "divergence" "elsewhere" "global" "heap"
+    "local" "narrow" "parts" "peers" "pieces" "progress" "records" "shared" "sorting" "streams" "teams"
+    "undefined" "uninitialised"
 ];

@@ -13,6 +13,7 @@ use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
 
 /// A struct with padding behind three of its fields.
+// at: padding_sorted_on_heap
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C)]
 pub struct Padded {
@@ -39,6 +40,7 @@ impl Padded {
 
 /// A byte of padding, by an address that the compiler knows nothing of.
 unsafe fn padding(of: &Padded) -> u32 {
+    // at: tree_of_padding
     unsafe { u32::from(*black_box(ptr::from_ref(of)).cast::<u8>().add(2)) }
 }
 
@@ -48,8 +50,8 @@ pub unsafe fn reserve<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let mut values: Vec<u32> = Vec::with_capacity(4);
     values.push(x[own % n as usize]);
-    values.reserve(100);
-    unsafe { *y.add(own) = *black_box(values.as_ptr()).add(usize::from(BUG)) };
+    values.reserve(100); // at: spare_reserved
+    unsafe { *y.add(own) = *black_box(values.as_ptr()).add(usize::from(BUG)) }; // at: spare_reserved
 }
 
 /// A vector of padded values grows when it is full.
@@ -58,14 +60,14 @@ pub unsafe fn grow<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let mut values = Vec::new();
     for i in 0..9 {
-        values.push(Padded::new(x[(own + i) % n as usize]));
+        values.push(Padded::new(x[(own + i) % n as usize])); // at: padding_grown
     }
     let mut sum = values.iter().map(Padded::sum).sum();
     unsafe {
         if BUG {
             sum += padding(&values[3]);
         }
-        *y.add(own) = sum;
+        *y.add(own) = sum; // at: padding_grown
     }
 }
 
@@ -76,9 +78,9 @@ pub unsafe fn string<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let mut text = String::with_capacity(8);
     text.push_str("abc");
     text.push_str(&"defghijklmnopq"[..(x[own % n as usize] % 9 + 4) as usize]);
-    text.reserve(20);
+    text.reserve(20); // at: string_grown
     let at = if BUG { text.len() } else { 0 };
-    unsafe { *y.add(own) = u32::from(*black_box(text.as_ptr()).add(at)) };
+    unsafe { *y.add(own) = u32::from(*black_box(text.as_ptr()).add(at)) }; // at: string_grown
 }
 
 /// A vector takes a slice in.
@@ -92,7 +94,7 @@ pub unsafe fn extend<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     values.extend_from_slice(&x[..6]);
     let at = if BUG { values.len() } else { 7 };
     values.reserve(1);
-    unsafe { *y.add(own) = *black_box(values.as_ptr()).add(at) };
+    unsafe { *y.add(own) = *black_box(values.as_ptr()).add(at) }; // at: spare_extended
 }
 
 /// A vector shrinks to what it holds.
@@ -103,9 +105,9 @@ pub unsafe fn shrink<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in 0..5 {
         values.push(Padded::new(x[(own + i) % n as usize]));
     }
-    let values = values.into_boxed_slice();
+    let values = values.into_boxed_slice(); // at: spare_shrunk
     let sum: u32 = values.iter().map(Padded::sum).sum();
-    unsafe { *y.add(own) = sum + if BUG { padding(&values[4]) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&values[4]) } else { 0 } }; // at: spare_shrunk
 }
 
 /// Padded values are sorted in a thread's own memory.
@@ -116,14 +118,14 @@ pub unsafe fn shrink<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
 pub unsafe fn sort<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let mut values: [Padded; 24] =
-        core::array::from_fn(|i| Padded::new(x[(own + 5 * i) % n as usize]));
+        core::array::from_fn(|i| Padded::new(x[(own + 5 * i) % n as usize])); // at: padding_sorted
     black_box(&mut values).sort_unstable();
     let sum = values
         .iter()
         .zip(1..)
         .map(|(it, i)| i * it.sum())
         .sum::<u32>();
-    unsafe { *y.add(own) = sum + if BUG { padding(&values[7]) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&values[7]) } else { 0 } }; // at: padding_sorted
 }
 
 /// One of the values that are sorted was never written.
@@ -140,7 +142,7 @@ pub unsafe fn sort_keys<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             first.add(i).write(Padded::new(x[(own + i) % n as usize]));
         }
         let values = core::slice::from_raw_parts_mut(first, 12);
-        values.sort_unstable_by_key(|it| it.b);
+        values.sort_unstable_by_key(|it| it.b); // at: key_not_written
         *y.add(own) = values[0].b;
     }
 }
@@ -153,13 +155,13 @@ pub unsafe fn sort_on_heap<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in 0..25 {
         values.push(Padded::new(x[(own + 3 * i) % n as usize]));
     }
-    values.sort_unstable_by(|a, b| b.cmp(a));
+    values.sort_unstable_by(|a, b| b.cmp(a)); // at: padding_sorted_on_heap
     let sum = values
         .iter()
         .zip(1..)
         .map(|(it, i)| i * it.sum())
         .sum::<u32>();
-    unsafe { *y.add(own) = sum + if BUG { padding(&values[11]) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&values[11]) } else { 0 } }; // at: padding_sorted_on_heap
 }
 
 /// A padded value by way of shared memory.
@@ -170,8 +172,8 @@ pub unsafe fn share<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe {
         (*tile.add(own)).write(Padded::new(x[own % n as usize]));
         thread::sync_threads();
-        let other = black_box((*tile.add((own + 1) % 64)).assume_init());
-        *y.add(own) = other.sum() + if BUG { padding(&other) } else { 0 };
+        let other = black_box((*tile.add((own + 1) % 64)).assume_init()); // at: padding_shared
+        *y.add(own) = other.sum() + if BUG { padding(&other) } else { 0 }; // at: padding_shared
     }
 }
 
@@ -184,8 +186,9 @@ pub unsafe fn field<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         let mine = (*tile.add(own)).as_mut_ptr();
         (*mine).b = x[own % n as usize];
         thread::sync_threads();
-        let other = black_box(*tile.add(63 - own));
+        let other = black_box(*tile.add(63 - own)); // at: field_not_written
         let other = other.as_ptr();
+        // at: field_not_written
         *y.add(own) = if BUG {
             u32::from((*other).c)
         } else {
@@ -201,13 +204,13 @@ pub unsafe fn options<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let of = x[own % n as usize];
     let mut all: [Option<u64>; 8] = black_box([None; 8]);
     all[(of % 8) as usize] = Some(7);
-    let mut copy = black_box(all);
+    let mut copy = black_box(all); // at: payload_of_none
     copy.swap((of % 5) as usize, (of % 3) as usize);
     let sum: u64 = black_box(&copy).iter().flatten().sum();
     let none = copy.iter().position(Option::is_none).unwrap_or(0);
     unsafe {
         let payload = black_box(copy.as_ptr()).add(none).cast::<u64>().add(1);
-        *y.add(own) = sum as u32 + if BUG { *payload as u32 } else { 0 };
+        *y.add(own) = sum as u32 + if BUG { *payload as u32 } else { 0 }; // at: payload_of_none
     }
 }
 
@@ -219,9 +222,9 @@ pub unsafe fn copy<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in 0..11 {
         black_box(&mut values)[i].write(x[(own + i) % n as usize]);
     }
-    let boxed = Box::new(black_box(values));
+    let boxed = Box::new(black_box(values)); // at: part_copied
     let back = black_box(*boxed);
-    unsafe { *y.add(own) = back[if BUG { 11 } else { 10 }].assume_init() };
+    unsafe { *y.add(own) = back[if BUG { 11 } else { 10 }].assume_init() }; // at: part_copied
 }
 
 /// Two padded values change places.
@@ -230,9 +233,9 @@ pub unsafe fn swap_them<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let mut pair = [Padded::new(x[own % n as usize]), Padded::new(9)];
     let (first, second) = black_box(&mut pair).split_at_mut(1);
-    swap(&mut first[0], &mut second[0]);
+    swap(&mut first[0], &mut second[0]); // at: padding_swapped
     let sum = pair[0].sum() * 2 + pair[1].sum();
-    unsafe { *y.add(own) = sum + if BUG { padding(&pair[0]) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&pair[0]) } else { 0 } }; // at: padding_swapped
 }
 
 /// An enum whose variants have different sizes.
@@ -266,7 +269,7 @@ pub unsafe fn variants<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             height: 2,
         },
     );
-    let copy = black_box(all);
+    let copy = black_box(all); // at: variant_not_there
     let sum = copy.iter().map(|it| it.size()).sum::<u32>() + old.size();
     let other = copy
         .iter()
@@ -274,7 +277,7 @@ pub unsafe fn variants<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         .unwrap_or(0);
     unsafe {
         let last = black_box(copy.as_ptr()).add(other).cast::<u64>().add(1);
-        *y.add(own) = sum + if BUG { *last as u32 } else { 0 };
+        *y.add(own) = sum + if BUG { *last as u32 } else { 0 }; // at: variant_not_there
     }
 }
 
@@ -288,10 +291,10 @@ pub unsafe fn ring<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     }
     ring.pop_front();
     ring.push_back(Padded::new(1));
-    ring.push_front(Padded::new(2));
-    ring.push_back(Padded::new(3));
+    ring.push_front(Padded::new(2)); // at: ring_grown
+    ring.push_back(Padded::new(3)); // at: ring_grown
     let sum = ring.iter().map(Padded::sum).sum::<u32>();
-    unsafe { *y.add(own) = sum + if BUG { padding(&ring[2]) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&ring[2]) } else { 0 } }; // at: ring_grown
 }
 
 /// The nodes of a tree have room that nobody uses.
@@ -303,11 +306,11 @@ pub unsafe fn tree<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         let of = x[(own + i) % n as usize];
         tree.insert(of, Padded::new(of));
     }
-    tree.remove(&x[own % n as usize]);
+    tree.remove(&x[own % n as usize]); // at: tree_of_padding
     let sum = tree.values().map(Padded::sum).sum::<u32>();
     unsafe {
-        let first = tree.values().next().map_or(0, |it| padding(it));
-        *y.add(own) = sum + if BUG { first } else { 0 };
+        let first = tree.values().next().map_or(0, |it| padding(it)); // at: tree_of_padding
+        *y.add(own) = sum + if BUG { first } else { 0 }; // at: tree_of_padding
     }
 }
 
@@ -317,14 +320,15 @@ pub unsafe fn queue<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let mut queue = BinaryHeap::new();
     for i in 0..7 {
-        queue.push(Padded::new(x[(own + i) % n as usize]));
+        queue.push(Padded::new(x[(own + i) % n as usize])); // at: queue_of_padding
     }
     let (mut sum, mut last) = (0, Padded::new(0));
+    // at: queue_of_padding
     while let Some(next) = queue.pop() {
         sum = sum * 3 + next.sum();
         last = next;
     }
-    unsafe { *y.add(own) = sum + if BUG { padding(&last) } else { 0 } };
+    unsafe { *y.add(own) = sum + if BUG { padding(&last) } else { 0 } }; // at: queue_of_padding
 }
 
 /// All of a vector's room is copied.
@@ -336,9 +340,9 @@ pub unsafe fn room<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     from.push(3);
     let mut to: Vec<u32> = Vec::with_capacity(12);
     unsafe {
-        ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), 12);
+        ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr(), 12); // at: room_copied
         to.set_len(from.len());
-        *y.add(own) = *black_box(to.as_ptr()).add(if BUG { 2 } else { 1 });
+        *y.add(own) = *black_box(to.as_ptr()).add(if BUG { 2 } else { 1 }); // at: room_copied
     }
 }
 
@@ -352,8 +356,8 @@ pub unsafe fn given<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         (*first).write(x[own % n as usize] as u8);
         (*first.add(3)).write(1);
     }
-    let back = turned(black_box(values));
-    unsafe { *y.add(own) = u32::from(back[if BUG { 1 } else { 2 }].assume_init()) };
+    let back = turned(black_box(values)); // at: part_returned
+    unsafe { *y.add(own) = u32::from(back[if BUG { 1 } else { 2 }].assume_init()) }; // at: part_returned
 }
 
 #[inline(never)]
@@ -369,8 +373,9 @@ pub unsafe fn condition<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in 0..if BUG { 3 } else { 4 } {
         black_box(&mut flags)[i].write(x[(own + i) % n as usize] % 2);
     }
-    let copy = black_box(flags);
+    let copy = black_box(flags); // at: undefined_condition
     unsafe {
+        // at: undefined_condition
         if copy[own % 4].assume_init() > 0 {
             thread::nanosleep(1);
             *y.add(own) = 1;
@@ -388,8 +393,8 @@ pub unsafe fn address<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     for i in 0..if BUG { 3 } else { 4 } {
         black_box(&mut places)[i].write(x[(own + i) % n as usize] % n);
     }
-    let copy = black_box(places);
-    unsafe { *y.add(own) = *x.as_ptr().add((copy[own % 4].assume_init() % n) as usize) };
+    let copy = black_box(places); // at: undefined_address
+    unsafe { *y.add(own) = *x.as_ptr().add((copy[own % 4].assume_init() % n) as usize) }; // at: undefined_address
 }
 
 /// A value that was never written is divided by.
@@ -402,8 +407,8 @@ pub unsafe fn divisor<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             *tile.add(own) = x[own % n as usize] + 1;
         }
         thread::sync_threads();
-        let by = *tile.add(own);
-        *y.add(own) = 1000u32.wrapping_div(if by == own as u32 + 70_000 { 1 } else { by });
+        let by = *tile.add(own); // at: undefined_divisor
+        *y.add(own) = 1000u32.wrapping_div(if by == own as u32 + 70_000 { 1 } else { by }); // at: undefined_divisor
     }
 }
 
@@ -413,9 +418,9 @@ pub unsafe fn exchange<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let cells = shared_array![u32; 64];
     let own = thread::thread_idx_x() as usize;
     unsafe {
-        let old = atomic_fetch_exch_u32_block(cells.add(own), Relaxed, x[own % n as usize]);
+        let old = atomic_fetch_exch_u32_block(cells.add(own), Relaxed, x[own % n as usize]); // at: exchanged_used
         thread::sync_threads();
-        *y.add(own) = if BUG { old } else { *cells.add(63 - own) };
+        *y.add(own) = if BUG { old } else { *cells.add(63 - own) }; // at: exchanged_used
     }
 }
 
@@ -429,10 +434,10 @@ pub unsafe fn shuffle<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             *tile.add(own as usize) = x[(own % n) as usize];
         }
         thread::sync_threads();
-        let value = *tile.add(own as usize);
+        let value = *tile.add(own as usize); // at: shuffled_undefined
         let other = warp::warp_shuffle_xor(u32::MAX, value, 1, 32).0;
         let is_there = own % 2 == u32::from(!BUG);
-        *y.add(own as usize) = if is_there { other } else { 0 };
+        *y.add(own as usize) = if is_there { other } else { 0 }; // at: shuffled_undefined
     }
 }
 
@@ -446,8 +451,8 @@ pub unsafe fn pack<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             *bytes.add(4 * own + i) = x[(own + i) % n as usize] as u8;
         }
         thread::sync_threads();
-        let word = *bytes.cast::<u32>().add(63 - own);
-        *y.add(own) = word & if BUG { 0x0300_00ff } else { 0x00ff_00ff };
+        let word = *bytes.cast::<u32>().add(63 - own); // at: bytes_packed
+        *y.add(own) = word & if BUG { 0x0300_00ff } else { 0x00ff_00ff }; // at: bytes_packed
     }
 }
 
@@ -459,7 +464,7 @@ pub unsafe fn shift<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe {
         *halves.add(2 * own + 1) = x[own % n as usize] as u16;
         thread::sync_threads();
-        let word = black_box(*halves.cast::<u32>().add(63 - own)).rotate_left(16);
-        *y.add(own) = if BUG { word >> 8 } else { word & 0xffff };
+        let word = black_box(*halves.cast::<u32>().add(63 - own)).rotate_left(16); // at: bits_moved
+        *y.add(own) = if BUG { word >> 8 } else { word & 0xffff }; // at: bits_moved
     }
 }
