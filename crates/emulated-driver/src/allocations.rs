@@ -205,6 +205,14 @@ pub(crate) fn free(start: u64, is_meant: impl Fn(Kind) -> bool) -> Answer {
     }
 }
 
+/// Frees memory of a device in the order of a stream: what another stream still does with it is too late, as after a write.
+pub(crate) fn free_in(lane: &Lane, start: u64) -> Answer {
+    let allocated = at(start).ok_or(Status::INVALID_VALUE)?;
+    let bytes = (start, allocated.bytes);
+    touch("cuMemFreeAsync", lane, bytes, Direction::Write)?;
+    free(start, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+}
+
 fn give_back(start: u64, allocated: Allocated) -> Answer {
     let bytes = (start, allocated.bytes);
     recorded::memory(allocated.kind, bytes, allocated.device, true);
@@ -223,7 +231,7 @@ fn give_back(start: u64, allocated: Allocated) -> Answer {
             device::space().disown(start);
             let layout = layout(allocated.bytes as usize)?;
             // SAFETY: allocated by `lend` with this layout, and no longer known. Launches end in the call that makes
-            // them; a program that frees what a launch of another thread uses would err on a GPU, too.
+            // them, or are waited for by the one that frees; a program that frees what a launch of another thread uses would err on a GPU, too.
             unsafe {
                 dealloc(
                     std::ptr::with_exposed_provenance_mut(start as usize),

@@ -10,6 +10,7 @@ use crate::device;
 use crate::handles::{Handle, Object, end, end_all_of, keep_as, lock, look, reserve};
 use crate::library;
 use crate::order;
+use crate::queue;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::Family;
@@ -64,6 +65,14 @@ fn current_handle() -> Option<Handle> {
     CURRENT.with(|all| all.borrow().last().copied())
 }
 
+/// Runs something with a context as the calling thread's.
+pub(crate) fn within<R>(context: Handle, body: impl FnOnce() -> R) -> R {
+    CURRENT.with(|all| all.borrow_mut().push(context));
+    let result = body();
+    CURRENT.with(|all| all.borrow_mut().pop());
+    result
+}
+
 impl Context {
     fn make(handle: Handle, device: u32, flags: u32) {
         let context = Context {
@@ -105,8 +114,9 @@ impl Context {
     }
 }
 
-/// Frees all that is of a context.
+/// Frees all that is of a context, when its streams have done all.
 fn clear(context: Handle) {
+    queue::wait_for_context(context);
     // Images give back memory that is the context's.
     texture::end_all_of(context);
     end_all_of(context);

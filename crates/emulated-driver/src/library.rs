@@ -8,6 +8,7 @@ use crate::function::Function;
 use crate::handles::{Handle, all, end, keep, keep_shared, lock, look};
 use crate::image;
 use crate::module::{Module, ptx_of_path};
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// A library.
@@ -70,6 +71,7 @@ fn kernel(library: Handle, name: &str) -> Answer<Handle> {
 }
 
 fn unload(library: Handle) -> Answer {
+    queue::wait_for_all();
     let ended = end::<Library>(library)?;
     let kernels = std::mem::take(&mut *lock(&ended.kernels));
     for kernel in kernels.into_values() {

@@ -9,6 +9,7 @@ use crate::findings::say;
 use crate::function::Function;
 use crate::handles::{Handle, keep, look};
 use crate::image;
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// A module.
@@ -98,7 +99,7 @@ pub(crate) mod calls {
             to.put(loaded?)
         }
         fn cuModuleLoad(to: Out<Handle>, path: Text) { to.check()?; to.put(load(&ptx_of_path(&path.get()?)?)?) }
-        fn cuModuleUnload(module: Handle) { end::<Module>(module).map(drop) }
+        fn cuModuleUnload(module: Handle) { queue::wait_for_all(); end::<Module>(module).map(drop) }
         fn cuModuleGetFunction(to: Out<Handle>, module: Handle, name: Text) { to.check()?; to.put(function(module, &name.get()?)?) }
         fn cuModuleGetFunctionCount(to: Out<u32>, module: Handle) { to.put(look::<Module>(module)?.module.kernels().count() as u32) }
         fn cuModuleEnumerateFunctions(to: Out<Handle>, count: u32, module: Handle) {

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use engine::memory::Direction;
-
 use crate::allocations::{self, Kind, allocate};
 use crate::context::current;
 use crate::device;
@@ -12,6 +10,7 @@ use crate::handles::{Handle, keep, lock, look};
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
+use crate::work::{Work, submit};
 
 /// A pool. The emulator gives freed memory back at once: what a pool keeps is not kept.
 pub(crate) struct Pool {
@@ -68,7 +67,8 @@ impl Pool {
 /// Allocates memory of a pool, or of the one that is used where none is named.
 fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64> {
     let stream = stream::of(stream)?;
-    refuse_capture(&stream)?;
+    // Graphs do not allocate here.
+    stream.refuse_capture()?;
     let pool = match pool {
         Some(pool) => pool,
         None => lock(&OF_DEVICES)[stream.device as usize].1,
@@ -81,21 +81,11 @@ fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64
     allocate(&context, bytes as u64, Kind::OfPool(pool))
 }
 
-/// Graphs do not allocate here.
-fn refuse_capture(stream: &Stream) -> Answer {
-    match lock(&stream.capturing).is_some() {
-        true => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
-        false => Ok(()),
-    }
-}
-
-/// Frees memory in the order of a stream: what another stream still does with it is too late, as after a write.
+/// Frees memory in the order of a stream.
 fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
-    refuse_capture(stream)?;
-    let allocated = allocations::at(address).ok_or(Status::INVALID_VALUE)?;
-    let bytes = (address, allocated.bytes);
-    allocations::touch("cuMemFreeAsync", &stream.lane(), bytes, Direction::Write)?;
-    allocations::free(address, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+    stream.refuse_capture()?;
+    allocations::at(address).ok_or(Status::INVALID_VALUE)?;
+    submit(stream, Work::Free(address))
 }
 
 /// Bytes of an attribute's value: switches are 4 bytes, counts 8.

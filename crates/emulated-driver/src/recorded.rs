@@ -90,6 +90,19 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> u32) -> u32 {
     status
 }
 
+/// Returns the number of this thread's call; 0 where none is recorded.
+pub(crate) fn number_of_call() -> u32 {
+    CALL.get()
+}
+
+/// Does what a call has asked for that has returned.
+pub(crate) fn within<R>(call: u32, body: impl FnOnce() -> R) -> R {
+    let before = CALL.replace(call);
+    let result = body();
+    CALL.set(before);
+    result
+}
+
 /// The recorder and the number of this thread's call, where it is recorded.
 fn current() -> Option<(&'static Recorder, u32)> {
     let recorder = recorder()?;

@@ -3,5 +3,6 @@
 mod client;
 mod findings;
 mod graphs;
+mod host_functions;
 mod refused;
 mod work;
