@@ -104,7 +104,13 @@ impl Event {
     }
 
     /// Records it in a stream.
+    ///
+    /// # Errors
+    /// They are of different contexts.
     fn record(&self, stream: &Arc<Stream>) -> Answer {
+        if self.context != stream.context {
+            return Err(Status::INVALID_HANDLE);
+        }
         let place = match capture::place_in(stream) {
             Some(place) => place,
             None => {
@@ -185,8 +191,11 @@ impl Event {
 }
 
 fn elapsed(first: Handle, last: Handle) -> Answer<f32> {
-    let first = look::<Event>(first)?.time()?;
-    let last = look::<Event>(last)?.time()?;
+    let (first, last) = (look::<Event>(first)?, look::<Event>(last)?);
+    if first.context != last.context {
+        return Err(Status::INVALID_HANDLE);
+    }
+    let (first, last) = (first.time()?, last.time()?);
     let seconds = last.saturating_duration_since(first).as_secs_f64();
     // Never none: programs divide by it, and repeat until it is enough.
     Ok((seconds * 1e3).max(1e-3) as f32)

@@ -7,7 +7,7 @@ use crate::context::current;
 use crate::function::Function;
 use crate::handles::{Handle, all, end, keep, keep_shared, lock, look};
 use crate::image;
-use crate::module::{Module, ptx_of_path};
+use crate::module::{Module, OF_NO_CONTEXT, ptx_of_path};
 use crate::queue;
 use crate::status::{Answer, Status};
 
@@ -17,9 +17,6 @@ pub(crate) struct Library {
     modules: Mutex<HashMap<u32, Arc<Module>>>,
     kernels: Mutex<HashMap<String, Handle>>,
 }
-
-/// No context owns what a library has loaded.
-const OF_NO_CONTEXT: Handle = 0;
 
 impl Library {
     /// Loads PTX on the current device, or on the first where there is none.

@@ -19,6 +19,9 @@ pub(crate) struct Module {
     pub(crate) module: engine::Module,
 }
 
+/// No context owns what a library has loaded.
+pub(crate) const OF_NO_CONTEXT: Handle = 0;
+
 impl Module {
     /// Loads PTX into the memory of a device.
     ///
@@ -45,6 +48,11 @@ impl Module {
                 })
             }
         }
+    }
+
+    /// The context that it ends with; none of a library's.
+    pub(crate) fn owner(&self) -> Option<Handle> {
+        (self.context != OF_NO_CONTEXT).then_some(self.context)
     }
 
     /// Address and bytes of a variable.
