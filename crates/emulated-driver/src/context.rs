@@ -11,7 +11,6 @@ use crate::handles::{Handle, Object, end, end_all_of, keep_as, lock, look, reser
 use crate::library;
 use crate::order;
 use crate::queue;
-use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::Family;
 use crate::texture;
@@ -151,7 +150,7 @@ struct Primary {
 }
 
 static PRIMARY: LazyLock<Mutex<Vec<Primary>>> =
-    LazyLock::new(|| Mutex::new(vec![Primary::default(); settings().devices as usize]));
+    LazyLock::new(|| Mutex::new(vec![Primary::default(); device::count() as usize]));
 
 /// Changes what is known of a device's own context.
 fn of_primary<T>(device: i32, change: impl FnOnce(u32, &mut Primary) -> Answer<T>) -> Answer<T> {

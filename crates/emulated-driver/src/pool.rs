@@ -7,7 +7,6 @@ use crate::allocations::{self, Kind, allocate};
 use crate::context::current;
 use crate::device;
 use crate::handles::{Handle, keep, lock, look};
-use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
 use crate::work::{Work, submit};
@@ -30,7 +29,7 @@ static OF_DEVICES: LazyLock<Mutex<Vec<(Handle, Handle)>>> = LazyLock::new(|| {
         let pool = keep(Pool::new(device));
         (pool, pool)
     };
-    Mutex::new((0..settings().devices).map(default).collect())
+    Mutex::new((0..device::count()).map(default).collect())
 });
 
 impl Pool {

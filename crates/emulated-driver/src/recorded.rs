@@ -14,7 +14,6 @@ use recording::{
 use crate::allocations::{self, Kind};
 use crate::device;
 use crate::findings::say;
-use crate::settings::settings;
 
 /// Where work is done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +44,7 @@ pub(crate) fn recorder() -> Option<&'static Recorder> {
                 return None;
             }
         };
-        for id in 0..settings().devices {
+        for id in 0..device::count() {
             let name = device::name(id);
             recorder.write(&Record::Device(Device { id, name }));
         }

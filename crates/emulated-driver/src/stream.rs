@@ -11,6 +11,7 @@ use recording::Synchronized;
 
 use crate::capture::Capturing;
 use crate::context::{self, current};
+use crate::device;
 use crate::handles::{Handle, end, keep_shared, lock, look};
 use crate::order::{self, Lane, Owned};
 use crate::queue;
@@ -124,7 +125,7 @@ impl Family {
         all.iter().try_for_each(|it| it.refuse_capture())?;
         queue::wait_for_context(self.context);
         recorded::wait(context::number(self.context), Synchronized::Context);
-        match settings().devices {
+        match device::count() {
             // With those that have been destroyed.
             1 => context::everything_is_done(),
             _ => {

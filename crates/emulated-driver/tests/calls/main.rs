@@ -1,6 +1,7 @@
 //! The emulated driver as programs call it: through the shared library.
 
 mod client;
+mod devices;
 mod findings;
 mod graphs;
 mod host_functions;
