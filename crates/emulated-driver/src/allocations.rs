@@ -14,6 +14,7 @@ use crate::device;
 use crate::findings::{found, say};
 use crate::handles::{Handle, lock};
 use crate::order::{self, Lane};
+use crate::pool;
 use crate::recorded;
 use crate::settings::{MEMORY, settings};
 use crate::status::{Answer, Status};
@@ -219,6 +220,9 @@ fn give_back(start: u64, allocated: Allocated) -> Answer {
     match allocated.kind {
         Kind::Device | Kind::OfPool(_) => {
             USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);
+            if let Kind::OfPool(pool) = allocated.kind {
+                pool::give_back(pool, allocated.bytes);
+            }
             device::space()
                 .free(start)
                 .map_err(|_| Status::INVALID_VALUE)
