@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::findings::{found, say};
+use crate::findings::{Cause, found, say};
 use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
@@ -67,7 +67,7 @@ pub(crate) fn broken(what: &str) -> Status {
     let text =
         format!("{what}: the emulator has failed, see above; this is an error of Ridgepoint");
     // The program may not ask for the answer: a check that has failed is no success.
-    let _ = catch_unwind(|| found(&text, None, None));
+    let _ = catch_unwind(|| found(&text, None, Cause::Failure));
     Status::UNKNOWN
 }
 
