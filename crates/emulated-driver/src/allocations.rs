@@ -11,9 +11,10 @@ use engine::memory::{self, Contents, DEVICES, Direction, Label, Memory, Protecti
 
 use crate::context::Context;
 use crate::device;
-use crate::findings::{found, say};
+use crate::findings::{Cause, found, say};
 use crate::handles::{Handle, lock};
 use crate::order::{self, Lane};
+use crate::pool;
 use crate::recorded;
 use crate::settings::{MEMORY, settings};
 use crate::status::{Answer, Status};
@@ -205,12 +206,23 @@ pub(crate) fn free(start: u64, is_meant: impl Fn(Kind) -> bool) -> Answer {
     }
 }
 
+/// Frees memory of a device in the order of a stream: what another stream still does with it is too late, as after a write.
+pub(crate) fn free_in(lane: &Lane, start: u64) -> Answer {
+    let allocated = at(start).ok_or(Status::INVALID_VALUE)?;
+    let bytes = (start, allocated.bytes);
+    touch("cuMemFreeAsync", lane, bytes, Direction::Write)?;
+    free(start, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+}
+
 fn give_back(start: u64, allocated: Allocated) -> Answer {
     let bytes = (start, allocated.bytes);
     recorded::memory(allocated.kind, bytes, allocated.device, true);
     match allocated.kind {
         Kind::Device | Kind::OfPool(_) => {
             USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);
+            if let Kind::OfPool(pool) = allocated.kind {
+                pool::give_back(pool, allocated.bytes);
+            }
             device::space()
                 .free(start)
                 .map_err(|_| Status::INVALID_VALUE)
@@ -223,7 +235,7 @@ fn give_back(start: u64, allocated: Allocated) -> Answer {
             device::space().disown(start);
             let layout = layout(allocated.bytes as usize)?;
             // SAFETY: allocated by `lend` with this layout, and no longer known. Launches end in the call that makes
-            // them; a program that frees what a launch of another thread uses would err on a GPU, too.
+            // them, or are waited for by the one that frees; a program that frees what a launch of another thread uses would err on a GPU, too.
             unsafe {
                 dealloc(
                     std::ptr::with_exposed_provenance_mut(start as usize),
@@ -250,21 +262,44 @@ fn memory_of(found: &memory::Allocation) -> &'static Arc<Memory> {
     device::memory(found.device.unwrap_or(0))
 }
 
-/// Refuses bytes that begin in an allocation and end outside of it, and, of a device's, those that begin in none.
+/// Refuses bytes that begin in an allocation and end outside of it, and, of a device's, those that begin in none: both are findings.
 pub(crate) fn check(what: &str, (address, bytes): (u64, u64), is_device: bool) -> Answer {
-    let wrong = match device::space().find(address) {
+    let (place, start) = match device::space().find(address) {
         Some(found) if found.holds(address, bytes) => return Ok(()),
-        Some(found) => format!(
-            "{bytes} bytes from byte {} of an allocation of {} bytes",
-            address - found.start,
-            found.bytes
-        ),
-        None if address == 0 => "a null pointer".to_owned(),
+        Some(found) => {
+            let (offset, all) = (address - found.start, found.bytes);
+            let place = format!("from byte {offset} of an allocation of {all} bytes on");
+            (place, Some(found.start))
+        }
+        None if !is_device && address == 0 => {
+            say(&format!("{what}: a null pointer"));
+            return Err(Status::INVALID_VALUE);
+        }
         None if !is_device => return Ok(()),
-        None => device::space().place(address).to_string(),
+        None if address == 0 => ("from a null pointer on".to_owned(), None),
+        None => in_none(address),
     };
-    say(&format!("{what}: {wrong}"));
+    let start = start.map_or(String::new(), |it| format!(", which begins at {it:#x}"));
+    let text = format!("{what}: {bytes} bytes at {address:#x}, {place}{start}");
+    let brief = format!("{what}: {bytes} bytes {place}");
+    found(&text, None, Cause::Outside(&brief));
     Err(Status::INVALID_VALUE)
+}
+
+/// Tells of an address that lies in no allocation, and where one begins that is near or was there.
+fn in_none(address: u64) -> (String, Option<u64>) {
+    const NEAR: u64 = 4096;
+    let place = device::space().place(address);
+    match place.nearest().filter(|it| it.distance() < NEAR) {
+        Some(part) => {
+            let start = address.wrapping_sub(part.offset as u64);
+            (
+                format!("in no allocation: {part}, freed or near"),
+                Some(start),
+            )
+        }
+        None => ("in no allocation".to_owned(), None),
+    }
 }
 
 /// Tells the checks that an operation of the host's, or of a stream, reads or writes bytes.
@@ -296,7 +331,7 @@ pub(crate) fn touch(
     checked.map_err(|stop| match *stop {
         Stop::Found(finding) => {
             let finding = finding.with_places();
-            found(&format!("{what}: {finding}"), None, Some(&finding));
+            found(&format!("{what}: {finding}"), None, Cause::Checks(&finding));
             Status::ILLEGAL_ADDRESS
         }
         stop @ Stop::NoMemory { .. } => {

@@ -1,16 +1,17 @@
 //! How a function of the driver is defined and entered.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::findings::{found, say};
+use crate::findings::{Cause, found, say};
 use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// Functions that a program may call before `cuInit`.
+/// Functions that a program may call before `cuInit`, and in functions that a stream calls.
 const BEFORE: [&str; 7] = [
     "cuInit",
     "cuDriverGetVersion",
@@ -20,6 +21,18 @@ const BEFORE: [&str; 7] = [
     "cuGetProcAddress",
     "cuGetProcAddress_v2",
 ];
+
+thread_local! {
+    /// Whether the thread runs a function of the program's for a stream.
+    static IS_IN_HOST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a function of the program's that may not call the driver: it could wait for itself.
+pub(crate) fn call_host(function: impl FnOnce()) {
+    IS_IN_HOST.set(true);
+    function();
+    IS_IN_HOST.set(false);
+}
 
 /// `cuInit` has been called.
 pub(crate) fn begin() {
@@ -32,18 +45,13 @@ pub(crate) fn enter(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
 }
 
 fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
-    let is_early = !IS_READY.load(Ordering::Acquire) && !BEFORE.contains(&name);
-    let ran = match is_early {
-        true => Ok(Err(Status::NOT_INITIALIZED)),
-        false => catch_unwind(AssertUnwindSafe(body)),
+    let is_free = BEFORE.contains(&name);
+    let ran = match IS_READY.load(Ordering::Acquire) {
+        false if !is_free => Ok(Err(Status::NOT_INITIALIZED)),
+        _ if IS_IN_HOST.get() && !is_free => Ok(Err(Status::NOT_PERMITTED)),
+        _ => catch_unwind(AssertUnwindSafe(body)),
     };
-    let answer = ran.unwrap_or_else(|_| {
-        let text =
-            format!("{name}: the emulator has failed, see above; this is an error of Ridgepoint");
-        // The program may not ask for the answer: a check that has failed is no success.
-        let _ = catch_unwind(|| found(&text, None, None));
-        Err(Status::UNKNOWN)
-    });
+    let answer = ran.unwrap_or_else(|_| Err(broken(name)));
     let number = answer.err().map_or(0, |status| status.number());
     if settings().shows_calls {
         match answer {
@@ -52,6 +60,15 @@ fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
         }
     }
     number
+}
+
+/// Says that the emulator itself has failed, and returns the answer to it.
+pub(crate) fn broken(what: &str) -> Status {
+    let text =
+        format!("{what}: the emulator has failed, see above; this is an error of Ridgepoint");
+    // The program may not ask for the answer: a check that has failed is no success.
+    let _ = catch_unwind(|| found(&text, None, Cause::Failure));
+    Status::UNKNOWN
 }
 
 /// Defines functions of the driver: each is `fn name(arguments) { body }`, whose body gives an [`Answer`]; behind a `|`

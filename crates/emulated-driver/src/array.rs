@@ -8,6 +8,7 @@ use engine::image::Channel;
 use crate::allocations::{self, Kind, allocate};
 use crate::context::current;
 use crate::handles::{Handle, keep, look};
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`
@@ -160,7 +161,7 @@ pub(crate) mod calls {
     driver! {
         fn cuArrayCreate_v2(to: Out<Handle>, plane: In<Plane>) { to.check()?; to.put(create(plane.get()?.into())?) }
         fn cuArray3DCreate_v2(to: Out<Handle>, volume: In<Volume>) { to.check()?; to.put(create(volume.get()?)?) }
-        fn cuArrayDestroy(array: Handle) { current()?; end::<Array>(array).map(drop) }
+        fn cuArrayDestroy(array: Handle) { current()?; queue::wait_for_all(); end::<Array>(array).map(drop) }
         fn cuArrayGetDescriptor_v2(to: Out<Plane>, array: Handle) {
             let Volume { width, height, format, channels, .. } = described(array)?;
             to.put(Plane { width, height, format, channels })

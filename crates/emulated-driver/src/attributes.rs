@@ -1,6 +1,7 @@
 //! Answers of a device to `cuDeviceGetAttribute`, a row each. An attribute without a row is refused: a success would be
 //! believed.
 
+use crate::device;
 use crate::settings::{Settings, settings};
 use crate::status::{Answer, Status};
 
@@ -173,7 +174,7 @@ pub(crate) const DEFAULT_SHARED_BYTES: u32 = 48 << 10;
 
 /// The number of a device's bus: no two have the same.
 pub(crate) fn pci_bus(device: u32) -> u32 {
-    device + 1
+    device::number_of_all(device) + 1
 }
 
 /// Returns an attribute of a device.
@@ -197,7 +198,7 @@ mod tests {
             assert_eq!(same.count(), 1, "attribute {}", row.number);
         }
         assert_eq!(of_device(10, 0), Ok(32));
-        assert_eq!((of_device(33, 0), of_device(33, 5)), (Ok(1), Ok(6)));
+        assert_eq!(of_device(33, 0), Ok(1));
         for unknown in [0, -1, 145, 150, i32::MAX] {
             assert_eq!(of_device(unknown, 0), Err(Status::INVALID_VALUE));
         }

@@ -10,7 +10,7 @@ use crate::device;
 use crate::handles::{Handle, Object, end, end_all_of, keep_as, lock, look, reserve};
 use crate::library;
 use crate::order;
-use crate::settings::settings;
+use crate::queue;
 use crate::status::{Answer, Status};
 use crate::stream::Family;
 use crate::texture;
@@ -64,6 +64,14 @@ fn current_handle() -> Option<Handle> {
     CURRENT.with(|all| all.borrow().last().copied())
 }
 
+/// Runs something with a context as the calling thread's.
+pub(crate) fn within<R>(context: Handle, body: impl FnOnce() -> R) -> R {
+    CURRENT.with(|all| all.borrow_mut().push(context));
+    let result = body();
+    CURRENT.with(|all| all.borrow_mut().pop());
+    result
+}
+
 impl Context {
     fn make(handle: Handle, device: u32, flags: u32) {
         let context = Context {
@@ -105,8 +113,9 @@ impl Context {
     }
 }
 
-/// Frees all that is of a context.
+/// Frees all that is of a context, when its streams have done all.
 fn clear(context: Handle) {
+    queue::wait_for_context(context);
     // Images give back memory that is the context's.
     texture::end_all_of(context);
     end_all_of(context);
@@ -141,7 +150,7 @@ struct Primary {
 }
 
 static PRIMARY: LazyLock<Mutex<Vec<Primary>>> =
-    LazyLock::new(|| Mutex::new(vec![Primary::default(); settings().devices as usize]));
+    LazyLock::new(|| Mutex::new(vec![Primary::default(); device::count() as usize]));
 
 /// Changes what is known of a device's own context.
 fn of_primary<T>(device: i32, change: impl FnOnce(u32, &mut Primary) -> Answer<T>) -> Answer<T> {

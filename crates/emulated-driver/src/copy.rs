@@ -1,13 +1,16 @@
 //! Copies in one to three dimensions, between host and devices.
 
+use std::sync::Arc;
+
 use engine::memory::Direction;
 
-use crate::allocations::{check, touch};
+use crate::allocations::{self, check, touch};
 use crate::array::array;
 use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
 use crate::order::Lane;
+use crate::queue;
 use crate::recorded;
 use crate::status::{Answer, Status};
 use crate::stream;
@@ -25,7 +28,7 @@ pub(crate) struct Side {
 }
 
 /// A copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Copy {
     what: &'static str,
     to: Side,
@@ -33,6 +36,8 @@ pub(crate) struct Copy {
     width: u64,
     height: u64,
     depth: u64,
+    /// The bytes that it copies, where the program may change its own before it is done.
+    _staged: Option<Arc<[u8]>>,
 }
 
 impl Side {
@@ -75,6 +80,41 @@ impl Copy {
             },
             _ => self,
         }
+    }
+
+    /// Returns it with a copy of what it reads of the program's own memory, which the program may change when the call has returned.
+    pub(crate) fn staged(self) -> Copy {
+        if self.from.is_device || allocations::holding(self.from.address).is_some() {
+            return self;
+        }
+        let mut bytes = Vec::new();
+        let kept = self.each_row(|_, from| {
+            let row = std::ptr::with_exposed_provenance::<u8>(from as usize);
+            // SAFETY: of memory that only the program knows it vouches for the bytes, by the contract of the driver's function.
+            bytes
+                .extend_from_slice(unsafe { std::slice::from_raw_parts(row, self.width as usize) });
+            Ok(())
+        });
+        if kept.is_err() {
+            return self;
+        }
+        let staged: Arc<[u8]> = bytes.into();
+        let from = Side {
+            address: staged.as_ptr().expose_provenance() as u64,
+            pitch: self.width,
+            plane: self.width * self.height,
+            is_device: false,
+        };
+        Copy {
+            from,
+            _staged: Some(staged),
+            ..self
+        }
+    }
+
+    /// Whether it ends in the program's own memory, which no device reaches: then the call returns when it is done.
+    fn ends_in_own_memory(&self) -> bool {
+        !self.to.is_device && allocations::holding(self.to.address).is_none()
     }
 
     /// Goes through its rows: where each goes, and where it is from.
@@ -137,8 +177,13 @@ fn copy(copy: Copy, stream: Option<Handle>) -> Answer {
     let copy = copy.joined();
     copy.check()?;
     let into = stream::of(stream.unwrap_or(0))?;
+    let is_waited_for = copy.ends_in_own_memory() && !into.is_capturing();
     submit(&into, Work::Copy(copy))?;
     match stream {
+        Some(_) if is_waited_for => {
+            queue::wait_for_stream(&into);
+            Ok(())
+        }
         Some(_) => Ok(()),
         None => into.synchronise(),
     }
@@ -158,6 +203,7 @@ fn line(
         width: bytes as u64,
         height: 1,
         depth: 1,
+        _staged: None,
     }
 }
 
@@ -348,6 +394,7 @@ impl Planes {
             width,
             height,
             depth,
+            _staged: None,
         })
     }
 }

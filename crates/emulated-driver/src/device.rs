@@ -8,13 +8,18 @@ use crate::attributes;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
+/// How many devices the program sees.
+pub(crate) fn count() -> u32 {
+    settings().devices.len() as u32
+}
+
 /// Returns the number of a device that a program names.
 ///
 /// # Errors
 /// There is none of this number.
 pub(crate) fn number(device: i32) -> Answer<u32> {
     match u32::try_from(device) {
-        Ok(device) if device < settings().devices => Ok(device),
+        Ok(device) if device < count() => Ok(device),
         _ => Err(Status::INVALID_DEVICE),
     }
 }
@@ -24,12 +29,12 @@ pub(crate) fn memory(device: u32) -> &'static Arc<Memory> {
     static ALL: LazyLock<Vec<Arc<Memory>>> = LazyLock::new(|| {
         let settings = settings();
         // Each device's own bytes are counted where it allocates.
-        let bytes = settings.memory.saturating_mul(settings.devices.into());
+        let bytes = settings.memory.saturating_mul(count().into());
         let first = Memory::new(Limits {
             bytes,
             ..Limits::default()
         });
-        (0..settings.devices)
+        (0..count())
             .map(|device| Arc::new(first.of_device(device)))
             .collect()
     });
@@ -41,18 +46,24 @@ pub(crate) fn space() -> &'static Arc<Memory> {
     memory(0)
 }
 
+/// Returns the number of a device among all, those included that the program does not see.
+pub(crate) fn number_of_all(device: u32) -> u32 {
+    settings().devices[device as usize]
+}
+
 /// `Ridgepoint emulated sm_90 (cpu:0)`: no GPU has such a name.
 pub(crate) fn name(device: u32) -> String {
     format!(
-        "Ridgepoint emulated {} (cpu:{device})",
-        settings().capability.arch()
+        "Ridgepoint emulated {} (cpu:{})",
+        settings().capability.arch(),
+        number_of_all(device)
     )
 }
 
 /// Other than that of any GPU, and another for each device.
 fn uuid(device: u32) -> [u8; 16] {
     let mut uuid = *b"ridgepoint-cpu:\0";
-    uuid[15] = device as u8;
+    uuid[15] = number_of_all(device) as u8;
     uuid
 }
 
@@ -61,10 +72,7 @@ fn pci_bus_id(device: u32) -> String {
 }
 
 fn by_pci_bus_id(text: &str) -> Answer<i32> {
-    let all = 0..settings().devices;
-    let found = all
-        .into_iter()
-        .find(|&it| pci_bus_id(it).eq_ignore_ascii_case(text));
+    let found = (0..count()).find(|&it| pci_bus_id(it).eq_ignore_ascii_case(text));
     found.map(|it| it as i32).ok_or(Status::INVALID_DEVICE)
 }
 
@@ -79,11 +87,12 @@ pub(crate) mod calls {
     driver! {
         fn cuInit(flags: u32) {
             if flags != 0 { return Err(Status::INVALID_VALUE) }
+            if count() == 0 { return Err(Status::NO_DEVICE) }
             api::begin();
             Ok(())
         }
         fn cuDriverGetVersion(to: Out<i32>) { to.put(VERSION) }
-        fn cuDeviceGetCount(to: Out<i32>) { to.put(settings().devices as i32) }
+        fn cuDeviceGetCount(to: Out<i32>) { to.put(count() as i32) }
         fn cuDeviceGet(to: Out<i32>, ordinal: i32) { to.put(number(ordinal)? as i32) }
         fn cuDeviceGetName(to: Out<c_char>, room: i32, of: i32) {
             to.put_text(&name(number(of)?), usize::try_from(room).unwrap_or(0))

@@ -1,19 +1,21 @@
 //! Events: places in streams, and their times.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use engine::check;
 use recording::Synchronized;
 
 use crate::capture;
-use crate::context::{self, current};
+use crate::context::{self, Context, current};
 use crate::graph::{Graph, Node};
 use crate::handles::{Handle, end, keep, lock, look};
-use crate::order;
+use crate::order::{self, Lane};
+use crate::queue;
 use crate::recorded;
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
+use crate::work::{Work, submit};
 
 /// An event.
 pub(crate) struct Event {
@@ -27,13 +29,8 @@ pub(crate) struct Event {
 /// Where an event was recorded last.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// In a stream: nothing is known of the order where launches are not checked.
-    Stream {
-        order: Option<check::Event>,
-        at: Instant,
-        /// Which of all recordings of events it is.
-        recording: u64,
-    },
+    /// In a stream.
+    Stream(Arc<Recording>),
     /// In a stream that captures: in the graph, behind nodes.
     Graph {
         graph: Arc<Graph>,
@@ -41,93 +38,164 @@ pub(crate) enum Place {
     },
 }
 
+/// A place in a stream that an event was recorded at.
+pub(crate) struct Recording {
+    /// The event's number.
+    event: u32,
+    reached: OnceLock<Reached>,
+}
+
+/// A place that a stream has come to.
+struct Reached {
+    /// All that was done until then: nothing is known of it where launches are not checked.
+    order: Option<check::Event>,
+    at: Instant,
+    /// Which of all recordings of events it is.
+    number: u64,
+}
+
 const DISABLE_TIMING: u32 = 2;
+
+impl Recording {
+    /// The stream has come to it: all is done that a lane was given until now.
+    pub(crate) fn reach(&self, lane: &Lane) {
+        let order = order::if_checked().map(|mut known| {
+            lane.settle(&mut known);
+            known.streams.record(lane.order)
+        });
+        self.reached.get_or_init(|| Reached {
+            order,
+            at: Instant::now(),
+            number: recorded::event(self.event, lane.place),
+        });
+    }
+
+    /// Makes what a lane does later come after it.
+    pub(crate) fn hold(&self, lane: &Lane) {
+        let Some(reached) = self.reached.get() else {
+            return;
+        };
+        let on = Synchronized::StreamOnEvent {
+            stream: lane.place.stream,
+            event: self.event,
+            recording: reached.number,
+        };
+        recorded::wait(lane.place.context, on);
+        if let (Some(order), Some(mut known)) = (&reached.order, order::if_checked()) {
+            known.streams.wait(lane.order, order);
+        }
+    }
+}
 
 impl Event {
     fn place(&self) -> Option<Place> {
         lock(&self.place).clone()
     }
 
+    fn set(&self, place: Place) {
+        *lock(&self.place) = Some(place);
+    }
+
+    fn recording(&self) -> Arc<Recording> {
+        Arc::new(Recording {
+            event: self.number,
+            reached: OnceLock::new(),
+        })
+    }
+
     /// Records it in a stream.
-    pub(crate) fn record(&self, stream: &Stream) -> Answer {
+    ///
+    /// # Errors
+    /// They are of different contexts.
+    fn record(&self, stream: &Arc<Stream>) -> Answer {
+        if self.context != stream.context {
+            return Err(Status::INVALID_HANDLE);
+        }
         let place = match capture::place_in(stream) {
             Some(place) => place,
-            None => self.now(&stream.lane()),
+            None => {
+                let recording = self.recording();
+                submit(stream, Work::Reach(Arc::clone(&recording)))?;
+                Place::Stream(recording)
+            }
         };
         self.set(place);
         Ok(())
     }
 
-    /// The place of all that a lane has done until now.
-    pub(crate) fn now(&self, lane: &order::Lane) -> Place {
-        let order = order::if_checked().map(|mut known| {
-            lane.settle(&mut known);
-            known.streams.record(lane.order)
-        });
-        Place::Stream {
-            order,
-            at: Instant::now(),
-            recording: recorded::event(self.number, lane.place),
-        }
-    }
-
-    pub(crate) fn set(&self, place: Place) {
-        *lock(&self.place) = Some(place);
+    /// Records it behind all that a lane has done.
+    pub(crate) fn record_now(&self, lane: &Lane) {
+        let recording = self.recording();
+        recording.reach(lane);
+        self.set(Place::Stream(recording));
     }
 
     /// Makes a stream's later work wait for it.
     fn wait_in(&self, stream: &Arc<Stream>) -> Answer {
         match self.place() {
             None => Ok(()),
-            Some(Place::Stream {
-                order, recording, ..
-            }) => {
-                let (event, place) = (self.number, stream.place());
-                let on = Synchronized::StreamOnEvent {
-                    stream: place.stream,
-                    event,
-                    recording,
-                };
-                recorded::wait(place.context, on);
-                if let (Some(order), Some(mut known)) = (order, order::if_checked()) {
-                    known.streams.wait(stream.lane_alone(), &order);
-                }
-                Ok(())
+            // A graph has nothing that comes before its launch.
+            Some(Place::Stream(_)) if stream.is_capturing() => {
+                Err(Status::STREAM_CAPTURE_ISOLATION)
             }
+            Some(Place::Stream(recording)) => submit(stream, Work::Wait(recording)),
             Some(Place::Graph { graph, after }) => capture::join(stream, graph, after),
+        }
+    }
+
+    /// Returns where it was recorded in a stream; none where it was not yet.
+    ///
+    /// # Errors
+    /// It was recorded in a stream that captures.
+    fn recorded(&self) -> Answer<Option<Arc<Recording>>> {
+        match self.place() {
+            None => Ok(None),
+            Some(Place::Stream(recording)) => Ok(Some(recording)),
+            Some(Place::Graph { .. }) => Err(Status::CAPTURED_EVENT),
         }
     }
 
     /// The host waits for it.
     fn wait_on_host(&self) -> Answer {
-        match self.place() {
-            Some(Place::Graph { .. }) => Err(Status::CAPTURED_EVENT),
-            Some(Place::Stream {
-                order, recording, ..
-            }) => {
-                let event = self.number;
-                let on = Synchronized::Event { event, recording };
-                recorded::wait(context::number(self.context), on);
-                if let (Some(order), Some(mut known)) = (order, order::if_checked()) {
-                    known.streams.wait_on_host(&order);
-                }
-                Ok(())
+        let Some(recording) = self.recorded()? else {
+            return Ok(());
+        };
+        queue::wait_for_event(&recording);
+        if let Some(reached) = recording.reached.get() {
+            let (event, recording) = (self.number, reached.number);
+            let on = Synchronized::Event { event, recording };
+            recorded::wait(context::number(self.context), on);
+            if let (Some(order), Some(mut known)) = (&reached.order, order::if_checked()) {
+                known.streams.wait_on_host(order);
             }
-            None => Ok(()),
+        }
+        look::<Context>(self.context)?.streams.failure()
+    }
+
+    /// Answers whether the stream has come to it. A program relies on that as on a wait.
+    fn query(&self) -> Answer {
+        match self.recorded()? {
+            Some(recording) if recording.reached.get().is_none() => Err(Status::NOT_READY),
+            _ => self.wait_on_host(),
         }
     }
 
     fn time(&self) -> Answer<Instant> {
-        match self.place() {
-            Some(Place::Stream { at, .. }) if self.is_timed => Ok(at),
-            _ => Err(Status::INVALID_HANDLE),
-        }
+        let recording = match self.place() {
+            Some(Place::Stream(recording)) if self.is_timed => recording,
+            _ => return Err(Status::INVALID_HANDLE),
+        };
+        let reached = recording.reached.get().ok_or(Status::NOT_READY)?;
+        Ok(reached.at)
     }
 }
 
 fn elapsed(first: Handle, last: Handle) -> Answer<f32> {
-    let first = look::<Event>(first)?.time()?;
-    let last = look::<Event>(last)?.time()?;
+    let (first, last) = (look::<Event>(first)?, look::<Event>(last)?);
+    if first.context != last.context {
+        return Err(Status::INVALID_HANDLE);
+    }
+    let (first, last) = (first.time()?, last.time()?);
     let seconds = last.saturating_duration_since(first).as_secs_f64();
     // Never none: programs divide by it, and repeat until it is enough.
     Ok((seconds * 1e3).max(1e-3) as f32)
@@ -151,13 +219,12 @@ pub(crate) mod calls {
     driver! {
         fn cuEventCreate(to: Out<Handle>, flags: u32) { to.check()?; to.put(create(flags)?) }
         fn cuEventDestroy_v2(event: Handle) { end::<Event>(event).map(drop) }
-        fn cuEventRecord | cuEventRecord_ptsz(event: Handle, stream: Handle) { look::<Event>(event)?.record(&*stream::of(stream)?) }
+        fn cuEventRecord | cuEventRecord_ptsz(event: Handle, stream: Handle) { look::<Event>(event)?.record(&stream::of(stream)?) }
         fn cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz(event: Handle, stream: Handle, _flags: u32) {
-            look::<Event>(event)?.record(&*stream::of(stream)?)
+            look::<Event>(event)?.record(&stream::of(stream)?)
         }
         fn cuEventSynchronize(event: Handle) { look::<Event>(event)?.wait_on_host() }
-        // A program relies on "done" as on a wait.
-        fn cuEventQuery(event: Handle) { look::<Event>(event)?.wait_on_host() }
+        fn cuEventQuery(event: Handle) { look::<Event>(event)?.query() }
         fn cuEventElapsedTime(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
         fn cuEventElapsedTime_v2(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
         fn cuStreamWaitEvent | cuStreamWaitEvent_ptsz(stream: Handle, event: Handle, _flags: u32) {

@@ -147,7 +147,7 @@ fn fill(fill: Fill, stream: Option<Handle>) -> Answer {
     }
     let fill = fill.joined();
     fill.check()?;
-    submit(&*stream::of(stream.unwrap_or(0))?, Work::Fill(fill))
+    submit(&stream::of(stream.unwrap_or(0))?, Work::Fill(fill))
 }
 
 /// A fill of so many elements.

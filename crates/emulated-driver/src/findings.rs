@@ -79,14 +79,64 @@ pub(crate) fn is_absent(function: &str) -> bool {
     is_new
 }
 
+/// The cause of a finding.
+#[derive(Clone, Copy)]
+pub(crate) enum Cause<'a> {
+    /// The checks of the engine.
+    Checks(&'a check::Finding),
+    /// A thread that failed by itself, a limit, or the emulator.
+    Failure,
+    /// A launch that the device refuses.
+    Refused,
+    /// A call's bytes outside of an allocation, told without addresses.
+    Outside(&'a str),
+}
+
+impl Cause<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Cause::Checks(finding) => finding.kind.name(),
+            Cause::Failure => "failure",
+            Cause::Refused => "refused launch",
+            Cause::Outside(_) => "call outside of an allocation",
+        }
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Cause::Checks(finding) if !settings().is_strict => finding.kind.severity(),
+            _ => Severity::Error,
+        }
+    }
+
+    /// The part of a finding by which it is known again.
+    fn key(&self, kernel: &str, text: &str) -> String {
+        match self {
+            Cause::Checks(finding) => format!("{kernel}: {}", finding.brief()),
+            Cause::Failure | Cause::Refused => text.to_owned(),
+            Cause::Outside(brief) => (*brief).to_owned(),
+        }
+    }
+
+    fn sides(&self) -> (Option<Side>, Option<Side>) {
+        match self {
+            Cause::Checks(finding) => (
+                Some(Side::of(&finding.now)),
+                finding.before.as_ref().map(Side::of),
+            ),
+            _ => (None, None),
+        }
+    }
+}
+
 /// A finding: printed where it is the first of its kind at its lines, and written each time, with how often it was found.
-pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check::Finding>) {
+pub(crate) fn found(text: &str, launch: Option<Launched>, cause: Cause<'_>) {
     write_at_exit();
     let mut kept = lock(&KEPT);
     kept.record.of_host += u64::from(launch.is_none());
     let kernel = launch.as_ref().map_or("", |it| &it.kernel);
-    let key = finding.map_or_else(|| text.to_owned(), |it| format!("{kernel}: {}", it.brief()));
-    let next = (kept.findings.len() + 1, kept.found(text, launch, finding));
+    let key = cause.key(kernel, text);
+    let next = (kept.findings.len() + 1, kept.found(text, launch, cause));
     let (number, found) = kept.findings.entry(key).or_insert(next);
     found.times += 1;
     if found.times == 1 {
@@ -99,14 +149,6 @@ pub(crate) fn found(text: &str, launch: Option<Launched>, finding: Option<&check
     write(found, *number);
     kept.record.benign += u64::from(is_new_benign);
     kept.write_if_due(true);
-}
-
-/// The severity of a finding; of a thread that failed by itself an error.
-fn severity(finding: Option<&check::Finding>) -> Severity {
-    finding.map_or(Severity::Error, |it| match settings().is_strict {
-        true => Severity::Error,
-        false => it.kind.severity(),
-    })
 }
 
 /// `in <<<(4, 1, 1), (256, 1, 1), 0 bytes>>>, under seed 3`
@@ -141,21 +183,17 @@ fn write(found: &Found, number: usize) {
 
 impl Kept {
     /// A finding that has not been counted yet.
-    fn found(
-        &self,
-        text: &str,
-        launch: Option<Launched>,
-        finding: Option<&check::Finding>,
-    ) -> Found {
+    fn found(&self, text: &str, launch: Option<Launched>, cause: Cause<'_>) -> Found {
+        let (now, before) = cause.sides();
         Found {
-            kind: finding.map_or("failure", |it| it.kind.name()).to_owned(),
-            severity: severity(finding).name().to_owned(),
+            kind: cause.kind().to_owned(),
+            severity: cause.severity().name().to_owned(),
             text: text.to_owned(),
             times: 0,
             program: self.record.program.clone(),
             launch,
-            now: finding.map(|it| Side::of(&it.now)),
-            before: finding.and_then(|it| it.before.as_ref()).map(Side::of),
+            now,
+            before,
         }
     }
 

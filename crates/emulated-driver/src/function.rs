@@ -72,10 +72,10 @@ impl Function {
         &self.named
     }
 
-    /// The context that it ends with.
+    /// The context that it ends with; none of a library's.
     pub(crate) fn context(&self) -> Option<Handle> {
         match &self.source {
-            Source::Module(module) => Some(module.context),
+            Source::Module(module) => module.owner(),
             Source::Library(..) => None,
         }
     }

@@ -183,6 +183,11 @@ impl Executable {
         self.extent
     }
 
+    /// Whether one of its nodes calls a function of the host.
+    pub(crate) fn calls_host(&self) -> bool {
+        lock(&self.nodes).iter().any(|it| it.work.calls_host())
+    }
+
     /// Returns it as it is now, for a graph that it becomes a node of.
     pub(crate) fn as_now(&self) -> Executable {
         Executable {

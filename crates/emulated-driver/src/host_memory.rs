@@ -2,6 +2,7 @@
 
 use crate::allocations::{self, Kind, lend, register};
 use crate::context::current;
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// The flags of `cuMemHostAlloc` and of `cuMemHostRegister`: portable, mapped, write-combined; portable, mapped, of a device's
@@ -14,6 +15,13 @@ fn allocate(bytes: usize, flags: u32) -> Answer<u64> {
         0 => lend(&*current()?, bytes, (Kind::Host, flags)),
         _ => Err(Status::INVALID_VALUE),
     }
+}
+
+/// Frees memory of a kind when all streams have done what they were given.
+fn free(address: u64, kind: Kind) -> Answer {
+    current()?;
+    queue::wait_for_all();
+    allocations::free(address, |it| it == kind)
 }
 
 /// The flags of host memory that kernels reach.
@@ -33,15 +41,14 @@ pub(crate) mod calls {
     driver! {
         fn cuMemHostAlloc(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; to.put(allocate(bytes, flags)?) }
         fn cuMemAllocHost_v2(to: Out<u64>, bytes: usize) { to.check()?; to.put(allocate(bytes, 0)?) }
-        fn cuMemFreeHost(address: u64) { current()?; allocations::free(address, |it| it == Kind::Host) }
+        fn cuMemFreeHost(address: u64) { free(address, Kind::Host) }
         fn cuMemHostRegister_v2(address: u64, bytes: usize, flags: u32) {
             if flags & !OF_REGISTER != 0 { return Err(Status::INVALID_VALUE) }
             register(&*current()?, (address, bytes as u64), flags)
         }
         fn cuMemHostUnregister(address: u64) {
             current()?;
-            let ended = allocations::free(address, |it| it == Kind::Registered);
-            ended.map_err(|_| Status::HOST_MEMORY_NOT_REGISTERED)
+            free(address, Kind::Registered).map_err(|_| Status::HOST_MEMORY_NOT_REGISTERED)
         }
         fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: u64, _flags: u32) { flags(address)?; to.put(address) }
         fn cuMemHostGetFlags(to: Out<u32>, address: u64) { to.put(flags(address)?) }

@@ -12,7 +12,7 @@ use recorder::Recorder;
 use crate::context::current;
 use crate::counts;
 use crate::debug::{self, Again, Debugged};
-use crate::findings::{found, launched, say};
+use crate::findings::{Cause, found, launched};
 use crate::function::{Function, REGISTERS};
 use crate::launch_calls::product;
 use crate::order::{self, Lane};
@@ -57,11 +57,13 @@ impl Launch {
             self.function.dynamic_shared(&kernel),
         );
         if shared > most {
-            say(&format!(
-                "{}: {shared} bytes of dynamic shared memory; a launch may have {most}, unless \
-                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES is set to more",
-                kernel.name()
-            ));
+            let name = &self.function.named().name;
+            let text = format!(
+                "{name}: {shared} bytes of dynamic shared memory; a launch may have {most}, unless \
+                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES is set to more"
+            );
+            launched(name, 0, true);
+            found(&text, Some(self.launched(None)), Cause::Refused);
             return Err(Status::INVALID_VALUE);
         }
         if self.is_cooperative && self.blocks() > u64::from(self.resident_blocks(&kernel)) {
@@ -188,7 +190,7 @@ impl Launch {
             found(
                 &format!("{name}: {finding}"),
                 Some(self.launched(seed)),
-                Some(finding),
+                Cause::Checks(finding),
             );
         }
         ran
@@ -237,22 +239,19 @@ impl Launch {
     /// Says what was found, and gives the answer to it.
     fn failed(&self, entry: &str, error: &LaunchError, seed: Option<u64>) -> Answer {
         let status = status_of(error);
-        let finding = match error {
-            LaunchError::Found { finding, .. } => Some(&**finding),
-            LaunchError::Thread { .. } | LaunchError::Unfinished { .. } => None,
-            // The device does not launch it: an error of the call, and no finding.
-            _ => {
-                say(&error.to_string());
-                return Err(status);
-            }
+        let cause = match error {
+            LaunchError::Found { finding, .. } => Cause::Checks(finding),
+            LaunchError::Thread { .. } | LaunchError::Unfinished { .. } => Cause::Failure,
+            _ => Cause::Refused,
         };
         let kernel = &self.function.named().name;
         // The engine knows of the entry what compilers of C++ and Rust have made of its name.
         let text = error
             .to_string()
             .replacen(&*engine::demangled(entry), kernel, 1);
-        found(&text, Some(self.launched(seed)), finding);
+        found(&text, Some(self.launched(seed)), cause);
         match settings().on_finding {
+            _ if matches!(cause, Cause::Refused) => Err(status),
             OnFinding::Error => Err(status),
             OnFinding::Report => Ok(()),
             OnFinding::Sticky => {

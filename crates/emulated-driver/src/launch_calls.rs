@@ -119,9 +119,17 @@ impl Described {
 }
 
 fn launch(described: &Described, together: Together, stream: Handle) -> Answer {
-    current()?;
+    let context = current()?.handle;
     let stream = stream::of(stream)?;
-    submit(&stream, Work::Launch(described.launch(together)?.into()))
+    let launch = described.launch(together)?;
+    let is_elsewhere = launch
+        .function
+        .context()
+        .is_some_and(|it| it != stream.context);
+    if stream.context != context || is_elsewhere {
+        return Err(Status::INVALID_HANDLE);
+    }
+    submit(&stream, Work::Launch(launch.into()))
 }
 
 pub(crate) mod calls {

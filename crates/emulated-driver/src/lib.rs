@@ -8,8 +8,8 @@
 //! `CUDA_ERROR_INVALID_HANDLE` and never an address. Pointers of the caller are the types of `arguments.rs`, which refuse null.
 //! Nothing unwinds into the caller (`api.rs`).
 //!
-//! Work is done when it is put into a stream. What orders it is told to the engine's checks, which find what a GPU would do
-//! at the same time.
+//! Work is done when it is put into a stream, unless it comes after a function of the host's (`queue.rs`). What orders it is told to the
+//! engine's checks, which find what a GPU would do at the same time.
 
 #[macro_use]
 mod api;
@@ -47,6 +47,7 @@ mod parameters;
 mod peers;
 mod pointer;
 mod pool;
+mod queue;
 pub mod ranges;
 mod recorded;
 mod repeat;

@@ -7,7 +7,8 @@ use crate::context::current;
 use crate::function::Function;
 use crate::handles::{Handle, all, end, keep, keep_shared, lock, look};
 use crate::image;
-use crate::module::{Module, ptx_of_path};
+use crate::module::{Module, OF_NO_CONTEXT, ptx_of_path};
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// A library.
@@ -16,9 +17,6 @@ pub(crate) struct Library {
     modules: Mutex<HashMap<u32, Arc<Module>>>,
     kernels: Mutex<HashMap<String, Handle>>,
 }
-
-/// No context owns what a library has loaded.
-const OF_NO_CONTEXT: Handle = 0;
 
 impl Library {
     /// Loads PTX on the current device, or on the first where there is none.
@@ -70,6 +68,7 @@ fn kernel(library: Handle, name: &str) -> Answer<Handle> {
 }
 
 fn unload(library: Handle) -> Answer {
+    queue::wait_for_all();
     let ended = end::<Library>(library)?;
     let kernels = std::mem::take(&mut *lock(&ended.kernels));
     for kernel in kernels.into_values() {

@@ -2,6 +2,7 @@
 
 use crate::allocations::{self, Kind, allocate, lend};
 use crate::context::current;
+use crate::queue;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
@@ -11,9 +12,10 @@ const PITCH: usize = 512;
 /// `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`
 const ATTACHED_TO: [u32; 2] = [1, 2];
 
-/// Frees memory of a device, or managed memory. Null is nothing.
+/// Frees memory of a device, or managed memory, when all streams have done what they were given. Null is nothing.
 pub(crate) fn free(address: u64) -> Answer {
     current()?;
+    queue::wait_for_all();
     match address {
         0 => Ok(()),
         _ => allocations::free(address, |it| {

@@ -9,6 +9,7 @@ use crate::findings::say;
 use crate::function::Function;
 use crate::handles::{Handle, keep, look};
 use crate::image;
+use crate::queue;
 use crate::status::{Answer, Status};
 
 /// A module.
@@ -17,6 +18,9 @@ pub(crate) struct Module {
     pub(crate) device: u32,
     pub(crate) module: engine::Module,
 }
+
+/// No context owns what a library has loaded.
+pub(crate) const OF_NO_CONTEXT: Handle = 0;
 
 impl Module {
     /// Loads PTX into the memory of a device.
@@ -44,6 +48,11 @@ impl Module {
                 })
             }
         }
+    }
+
+    /// The context that it ends with; none of a library's.
+    pub(crate) fn owner(&self) -> Option<Handle> {
+        (self.context != OF_NO_CONTEXT).then_some(self.context)
     }
 
     /// Address and bytes of a variable.
@@ -98,7 +107,7 @@ pub(crate) mod calls {
             to.put(loaded?)
         }
         fn cuModuleLoad(to: Out<Handle>, path: Text) { to.check()?; to.put(load(&ptx_of_path(&path.get()?)?)?) }
-        fn cuModuleUnload(module: Handle) { end::<Module>(module).map(drop) }
+        fn cuModuleUnload(module: Handle) { queue::wait_for_all(); end::<Module>(module).map(drop) }
         fn cuModuleGetFunction(to: Out<Handle>, module: Handle, name: Text) { to.check()?; to.put(function(module, &name.get()?)?) }
         fn cuModuleGetFunctionCount(to: Out<u32>, module: Handle) { to.put(look::<Module>(module)?.module.kernels().count() as u32) }
         fn cuModuleEnumerateFunctions(to: Out<Handle>, count: u32, module: Handle) {

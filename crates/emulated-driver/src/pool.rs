@@ -1,29 +1,33 @@
 //! Pools: memory that is allocated and freed in the order of a stream.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
-
-use engine::memory::Direction;
 
 use crate::allocations::{self, Kind, allocate};
 use crate::context::current;
 use crate::device;
 use crate::handles::{Handle, keep, lock, look};
-use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
+use crate::work::{Work, submit};
 
 /// A pool. The emulator gives freed memory back at once: what a pool keeps is not kept.
 pub(crate) struct Pool {
     device: u32,
     attributes: Mutex<HashMap<u32, u64>>,
+    /// Bytes that are used.
+    used: AtomicU64,
+    /// Bytes that were reserved and used at most, since a program has set them back.
+    most: [AtomicU64; 2],
 }
 
 /// `CUmemPool_attribute`: three switches, on at first, and the bytes that the pool does not give back.
 const SWITCHES: [u32; 3] = [1, 2, 3];
 const RELEASE_THRESHOLD: u32 = 4;
-/// Bytes that are reserved, and that were at most; bytes that are used, and that were at most.
-const USED: [u32; 4] = [5, 6, 7, 8];
+/// Bytes that are reserved and that are used, which are the same here, and the most that each was.
+const USED: [u32; 2] = [5, 7];
+const MOST: [u32; 2] = [6, 8];
 
 /// The pools of each device: its default one, and the one that is used where none is named.
 static OF_DEVICES: LazyLock<Mutex<Vec<(Handle, Handle)>>> = LazyLock::new(|| {
@@ -31,7 +35,7 @@ static OF_DEVICES: LazyLock<Mutex<Vec<(Handle, Handle)>>> = LazyLock::new(|| {
         let pool = keep(Pool::new(device));
         (pool, pool)
     };
-    Mutex::new((0..settings().devices).map(default).collect())
+    Mutex::new((0..device::count()).map(default).collect())
 });
 
 impl Pool {
@@ -41,12 +45,17 @@ impl Pool {
         Pool {
             device,
             attributes: Mutex::new(attributes.collect()),
+            used: AtomicU64::new(0),
+            most: Default::default(),
         }
     }
 
     fn attribute(&self, which: u32) -> Answer<u64> {
         if USED.contains(&which) {
-            return Ok(allocations::used(self.device));
+            return Ok(self.used.load(Ordering::Relaxed));
+        }
+        if let Some(most) = self.most_of(which) {
+            return Ok(most.load(Ordering::Relaxed));
         }
         lock(&self.attributes)
             .get(&which)
@@ -54,8 +63,23 @@ impl Pool {
             .ok_or(Status::INVALID_VALUE)
     }
 
+    /// The bytes that an attribute says were most.
+    fn most_of(&self, which: u32) -> Option<&AtomicU64> {
+        let index = MOST.iter().position(|it| *it == which);
+        index.map(|it| &self.most[it])
+    }
+
+    /// Bytes were taken.
+    fn take(&self, bytes: u64) {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        for most in &self.most {
+            most.fetch_max(used, Ordering::Relaxed);
+        }
+    }
+
     fn set(&self, which: u32, value: u64) -> Answer {
-        if USED.contains(&which) && value == 0 {
+        if let (Some(most), 0) = (self.most_of(which), value) {
+            most.store(self.used.load(Ordering::Relaxed), Ordering::Relaxed);
             return Ok(());
         }
         *lock(&self.attributes)
@@ -68,34 +92,34 @@ impl Pool {
 /// Allocates memory of a pool, or of the one that is used where none is named.
 fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64> {
     let stream = stream::of(stream)?;
-    refuse_capture(&stream)?;
+    // Graphs do not allocate here.
+    stream.refuse_capture()?;
     let pool = match pool {
         Some(pool) => pool,
         None => lock(&OF_DEVICES)[stream.device as usize].1,
     };
-    let device = look::<Pool>(pool)?.device;
+    let from = look::<Pool>(pool)?;
     let context = current()?;
-    if device != context.device {
+    if from.device != context.device {
         return Err(Status::NOT_SUPPORTED);
     }
-    allocate(&context, bytes as u64, Kind::OfPool(pool))
+    let start = allocate(&context, bytes as u64, Kind::OfPool(pool))?;
+    from.take(bytes as u64);
+    Ok(start)
 }
 
-/// Graphs do not allocate here.
-fn refuse_capture(stream: &Stream) -> Answer {
-    match lock(&stream.capturing).is_some() {
-        true => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
-        false => Ok(()),
+/// Bytes of a pool were given back, which may have been destroyed meanwhile.
+pub(crate) fn give_back(pool: Handle, bytes: u64) {
+    if let Ok(pool) = look::<Pool>(pool) {
+        pool.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// Frees memory in the order of a stream: what another stream still does with it is too late, as after a write.
+/// Frees memory in the order of a stream.
 fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
-    refuse_capture(stream)?;
-    let allocated = allocations::at(address).ok_or(Status::INVALID_VALUE)?;
-    let bytes = (address, allocated.bytes);
-    allocations::touch("cuMemFreeAsync", &stream.lane(), bytes, Direction::Write)?;
-    allocations::free(address, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+    stream.refuse_capture()?;
+    allocations::at(address).ok_or(Status::INVALID_VALUE)?;
+    submit(stream, Work::Free(address))
 }
 
 /// Bytes of an attribute's value: switches are 4 bytes, counts 8.

@@ -14,7 +14,6 @@ use recording::{
 use crate::allocations::{self, Kind};
 use crate::device;
 use crate::findings::say;
-use crate::settings::settings;
 
 /// Where work is done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +44,7 @@ pub(crate) fn recorder() -> Option<&'static Recorder> {
                 return None;
             }
         };
-        for id in 0..settings().devices {
+        for id in 0..device::count() {
             let name = device::name(id);
             recorder.write(&Record::Device(Device { id, name }));
         }
@@ -88,6 +87,19 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> u32) -> u32 {
     let _ = recorder.leave(function, number, status);
     CALL.set(before);
     status
+}
+
+/// Returns the number of this thread's call; 0 where none is recorded.
+pub(crate) fn number_of_call() -> u32 {
+    CALL.get()
+}
+
+/// Does what a call has asked for that has returned.
+pub(crate) fn within<R>(call: u32, body: impl FnOnce() -> R) -> R {
+    let before = CALL.replace(call);
+    let result = body();
+    CALL.set(before);
+    result
 }
 
 /// The recorder and the number of this thread's call, where it is recorded.

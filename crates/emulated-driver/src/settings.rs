@@ -43,6 +43,9 @@ pub const DEBUGGER: &str = "RIDGEPOINT_DRIVER_DEBUGGER";
 /// `on`: each call of the driver is printed.
 pub const CALLS: &str = "RIDGEPOINT_DRIVER_CALLS";
 
+/// The devices that a program sees, and in which order: numbers with commas between. CUDA's own variable.
+pub const VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
+
 /// The version of CUDA whose driver this is like.
 pub(crate) const VERSION: i32 = 13_000;
 
@@ -99,7 +102,8 @@ pub(crate) struct Settings {
     pub(crate) findings: Option<PathBuf>,
     pub(crate) record: Option<PathBuf>,
     pub(crate) is_counted: bool,
-    pub(crate) devices: u32,
+    /// The numbers of the devices that the program sees, in its order.
+    pub(crate) devices: Vec<u32>,
     pub(crate) capability: ComputeCapability,
     pub(crate) multiprocessor: Multiprocessor,
     pub(crate) multiprocessors: u32,
@@ -130,7 +134,7 @@ impl Settings {
             findings: path(FINDINGS),
             record: path(RECORD),
             is_counted: is_on(COUNTS, false),
-            devices: value(NUMBER_OF_DEVICES).unwrap_or(1).clamp(1, DEVICES),
+            devices: devices(),
             capability,
             multiprocessor,
             multiprocessors: capability.multiprocessors().unwrap_or(1),
@@ -141,6 +145,34 @@ impl Settings {
             shows_calls: is_on(CALLS, false),
         }
     }
+}
+
+/// Returns the devices that the program sees.
+fn devices() -> Vec<u32> {
+    let all = value(NUMBER_OF_DEVICES).unwrap_or(1).clamp(1, DEVICES);
+    let Ok(asked) = env::var(VISIBLE_DEVICES) else {
+        return (0..all).collect();
+    };
+    let seen = seen(&asked, all);
+    if seen.is_empty() {
+        say(&format!(
+            "{VISIBLE_DEVICES} is `{asked}`, which leaves the program none of the emulated devices 0 to {}",
+            all - 1
+        ));
+    }
+    seen
+}
+
+/// Returns the devices of a list, up to the first that is none or that stands there already.
+fn seen(list: &str, all: u32) -> Vec<u32> {
+    let mut seen = Vec::new();
+    for number in list.split(',').map(|it| it.trim().parse().ok()) {
+        match number.filter(|it| *it < all && !seen.contains(it)) {
+            Some(number) => seen.push(number),
+            None => break,
+        }
+    }
+    seen
 }
 
 /// The value of a variable; none where it is not set, or where that is said to be no value of it.
@@ -184,4 +216,25 @@ fn architecture() -> (ComputeCapability, Multiprocessor) {
         ));
     }
     of(DEFAULT).expect("the table of capabilities has the default")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seen;
+
+    #[test]
+    fn a_list_of_devices_ends_at_the_first_that_is_none() {
+        for (list, expected) in [
+            ("0,1,2", &[0, 1, 2][..]),
+            ("2, 0", &[2, 0]),
+            ("", &[]),
+            ("-1", &[]),
+            ("1,3,0", &[1]),
+            ("1,x,0", &[1]),
+            ("1,1,0", &[1]),
+            ("none", &[]),
+        ] {
+            assert_eq!(seen(list, 3), expected, "{list}");
+        }
+    }
 }

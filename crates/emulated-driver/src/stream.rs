@@ -11,8 +11,10 @@ use recording::Synchronized;
 
 use crate::capture::Capturing;
 use crate::context::{self, current};
+use crate::device;
 use crate::handles::{Handle, end, keep_shared, lock, look};
 use crate::order::{self, Lane, Owned};
+use crate::queue;
 use crate::recorded::{self, Place};
 use crate::settings::settings;
 use crate::status::{Answer, Status};
@@ -47,6 +49,8 @@ pub(crate) struct Family {
     device: u32,
     default: OnceLock<Arc<Stream>>,
     all: Mutex<Vec<Weak<Stream>>>,
+    /// Why work has failed that was done after its call: the next call that waits tells it.
+    failed: Mutex<Option<Status>>,
 }
 
 const NON_BLOCKING: u32 = 1;
@@ -82,6 +86,7 @@ impl Family {
             device,
             default: OnceLock::new(),
             all: Mutex::default(),
+            failed: Mutex::default(),
         }
     }
 
@@ -117,11 +122,10 @@ impl Family {
     /// The host waits for all of the context.
     pub(crate) fn synchronise_all(&self) -> Answer {
         let all = self.all();
-        if all.iter().any(|it| lock(&it.capturing).is_some()) {
-            return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
-        }
+        all.iter().try_for_each(|it| it.refuse_capture())?;
+        queue::wait_for_context(self.context);
         recorded::wait(context::number(self.context), Synchronized::Context);
-        match settings().devices {
+        match device::count() {
             // With those that have been destroyed.
             1 => context::everything_is_done(),
             _ => {
@@ -131,7 +135,12 @@ impl Family {
                 }
             }
         }
-        Ok(())
+        self.failure()
+    }
+
+    /// Tells once why work has failed that was done after its call.
+    pub(crate) fn failure(&self) -> Answer {
+        lock(&self.failed).take().map_or(Ok(()), Err)
     }
 }
 
@@ -174,9 +183,8 @@ impl Stream {
 
     /// The host waits for all that it has done.
     pub(crate) fn synchronise(&self) -> Answer {
-        if lock(&self.capturing).is_some() {
-            return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
-        }
+        self.refuse_capture()?;
+        queue::wait_for_stream(self);
         let place = self.place();
         recorded::wait(place.context, Synchronized::Stream(place.stream));
         let lane = self.lane();
@@ -186,12 +194,44 @@ impl Stream {
             }
             known.streams.synchronise(lane.order);
         }
-        Ok(())
+        self.family.upgrade().map_or(Ok(()), |it| it.failure())
     }
 
-    /// The stream itself, for waits.
-    pub(crate) fn lane_alone(&self) -> engine::check::Stream {
-        self.order.0
+    /// Answers whether all is done. A program relies on that as on a wait.
+    fn query(&self) -> Answer {
+        self.refuse_capture()?;
+        match queue::has_before(self) {
+            true => Err(Status::NOT_READY),
+            false => self.synchronise(),
+        }
+    }
+
+    pub(crate) fn is_capturing(&self) -> bool {
+        lock(&self.capturing).is_some()
+    }
+
+    /// Refuses what a stream that captures cannot do.
+    pub(crate) fn refuse_capture(&self) -> Answer {
+        match self.is_capturing() {
+            true => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether what another stream is given later comes after what this one has been given.
+    pub(crate) fn is_before(&self, other: &Stream) -> bool {
+        let wait_for_each_other = matches!(
+            (self.waits, other.waits),
+            (Waits::All, Waits::Default) | (Waits::Default, Waits::All)
+        );
+        self.number == other.number || self.context == other.context && wait_for_each_other
+    }
+
+    /// Work that it was given has failed after its call.
+    pub(crate) fn fail(&self, status: Status) {
+        if let Some(family) = self.family.upgrade() {
+            lock(&family.failed).get_or_insert(status);
+        }
     }
 
     pub(crate) fn is_default(&self) -> bool {
@@ -254,8 +294,7 @@ pub(crate) mod calls {
         fn cuStreamCreateWithPriority(to: Out<Handle>, flags: u32, priority: i32) { to.check()?; to.put(create(flags, priority)?) }
         fn cuStreamDestroy_v2(stream: Handle) { end::<Stream>(stream).map(drop) }
         fn cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: Handle) { of(stream)?.synchronise() }
-        // A program relies on "done" as on a wait.
-        fn cuStreamQuery | cuStreamQuery_ptsz(stream: Handle) { of(stream)?.synchronise() }
+        fn cuStreamQuery | cuStreamQuery_ptsz(stream: Handle) { of(stream)?.query() }
         fn cuStreamGetCtx | cuStreamGetCtx_ptsz(stream: Handle, to: Out<Handle>) { to.put(of(stream)?.context) }
         fn cuStreamGetDevice | cuStreamGetDevice_ptsz(stream: Handle, to: Out<i32>) { to.put(of(stream)?.device as i32) }
         fn cuStreamGetFlags | cuStreamGetFlags_ptsz(stream: Handle, to: Out<u32>) { to.put(of(stream)?.flags) }
@@ -264,12 +303,12 @@ pub(crate) mod calls {
         fn cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz(stream: Handle, _address: u64, _bytes: usize, _flags: u32) { of(stream).map(drop) }
         fn cuLaunchHostFunc | cuLaunchHostFunc_ptsz(stream: Handle, function: Option<HostFunction>, data: *mut c_void) {
             let function = function.ok_or(Status::INVALID_VALUE)?;
-            submit(&*of(stream)?, Work::Host { function, data: data as usize })
+            submit(&of(stream)?, Work::Host { function, data: data as usize })
         }
         fn cuStreamAddCallback | cuStreamAddCallback_ptsz(stream: Handle, function: Option<StreamCallback>, data: *mut c_void, _flags: u32) {
             let function = function.ok_or(Status::INVALID_VALUE)?;
             let callback = Work::Callback { function, stream, data: data as usize };
-            submit(&*of(stream)?, callback)
+            submit(&of(stream)?, callback)
         }
     }
 }

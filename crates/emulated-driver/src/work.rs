@@ -1,16 +1,19 @@
-//! Work in streams: done at once, or added to the graph of a stream that captures.
+//! Work in streams: done at once, queued behind functions of the host, or added to the graph of a stream that captures.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use crate::allocations;
+use crate::api;
 use crate::capture;
 use crate::copy::Copy;
-use crate::event::Event;
+use crate::event::{Event, Recording};
 use crate::fill::Fill;
 use crate::graph::{Executable, Extent};
 use crate::handles::Handle;
 use crate::launch::Launch;
 use crate::order::Lane;
+use crate::queue;
 use crate::recorded;
 use crate::status::Answer;
 use crate::stream::Stream;
@@ -37,7 +40,13 @@ pub(crate) enum Work {
     },
     /// A graph that is executed; as a node of another one it is nobody else's.
     Executable(Arc<Executable>),
+    /// A node that records an event.
     Record(Arc<Event>),
+    /// A stream comes to where an event was recorded in it, or waits until another one has.
+    Reach(Arc<Recording>),
+    Wait(Arc<Recording>),
+    /// Memory of a device is freed in the order of a stream.
+    Free(u64),
     Nothing,
 }
 
@@ -52,7 +61,7 @@ impl Work {
             Work::Fill(fill) => recorded::work(lane.place, |_| fill.recorded(), || fill.run(lane)),
             &Work::Host { function, data } => {
                 // SAFETY: the program has handed both over for this call.
-                unsafe { function(data as *mut c_void) };
+                api::call_host(|| unsafe { function(data as *mut c_void) });
                 Ok(())
             }
             &Work::Callback {
@@ -61,15 +70,54 @@ impl Work {
                 data,
             } => {
                 // SAFETY: as above.
-                unsafe { function(stream, 0, data as *mut c_void) };
+                api::call_host(|| unsafe { function(stream, 0, data as *mut c_void) });
                 Ok(())
             }
             Work::Executable(executable) => executable.run(lane),
             Work::Record(event) => {
-                event.set(event.now(lane));
+                event.record_now(lane);
                 Ok(())
             }
+            Work::Reach(recording) => {
+                recording.reach(lane);
+                Ok(())
+            }
+            Work::Wait(recording) => {
+                recording.hold(lane);
+                Ok(())
+            }
+            &Work::Free(address) => allocations::free_in(lane, address),
             Work::Nothing => Ok(()),
+        }
+    }
+
+    /// Whether it calls functions of the host.
+    pub(crate) fn calls_host(&self) -> bool {
+        match self {
+            Work::Host { .. } | Work::Callback { .. } => true,
+            Work::Executable(executable) => executable.calls_host(),
+            _ => false,
+        }
+    }
+
+    /// Whether it waits for an event that other work reaches.
+    pub(crate) fn waits_for(&self, other: &Work) -> bool {
+        match self {
+            Work::Wait(recording) => other.reaches(recording),
+            _ => false,
+        }
+    }
+
+    /// Whether it reaches an event.
+    pub(crate) fn reaches(&self, event: &Arc<Recording>) -> bool {
+        matches!(self, Work::Reach(recording) if Arc::ptr_eq(recording, event))
+    }
+
+    /// Returns it as it is done later, whatever the program does with its own memory meanwhile.
+    pub(crate) fn queued(self) -> Work {
+        match self {
+            Work::Copy(copy) => Work::Copy(copy.staged()),
+            other => other,
         }
     }
 
@@ -98,14 +146,16 @@ impl Work {
             Work::Host { .. } | Work::Callback { .. } => 3,
             Work::Executable(_) => 4,
             Work::Nothing => 5,
-            Work::Record(_) => 7,
+            Work::Wait(_) => 6,
+            Work::Record(_) | Work::Reach(_) => 7,
+            Work::Free(_) => 11,
         }
     }
 }
 
 /// Puts work into a stream.
-pub(crate) fn submit(stream: &Stream, work: Work) -> Answer {
-    match capture::add(stream, work) {
+pub(crate) fn submit(stream: &Arc<Stream>, work: Work) -> Answer {
+    match capture::add(stream, work).or_else(|work| queue::add(stream, work)) {
         Ok(()) => Ok(()),
         Err(work) => work.run(&stream.lane()),
     }

@@ -16,6 +16,8 @@ pub(crate) const INVALID_CONTEXT: u32 = 201;
 pub(crate) const INVALID_HANDLE: u32 = 400;
 pub(crate) const NOT_FOUND: u32 = 500;
 pub(crate) const ILLEGAL_ADDRESS: u32 = 700;
+pub(crate) const NOT_READY: u32 = 600;
+pub(crate) const NOT_PERMITTED: u32 = 800;
 pub(crate) const NOT_SUPPORTED: u32 = 801;
 
 /// The library, which Cargo has built beside this program because its package is a dependency of this one's.

@@ -7,6 +7,10 @@ use emulated_driver::settings;
 
 use super::client::*;
 
+/// The names of tests that others run in processes of their own.
+const LAUNCHES: &str = "a_launch_in_which_something_is_found_is_an_error_of_its_own";
+const CALLS: &str = "copies_and_fills_beyond_an_allocation_are_refused";
+
 #[test]
 fn a_launch_in_which_something_is_found_is_an_error_of_its_own() {
     let context = Context::new();
@@ -54,17 +58,14 @@ fn a_launch_in_which_something_is_found_is_an_error_of_its_own() {
     );
 }
 
-/// Runs the test above in a process of its own, with this environment, and gives what it leaves in a folder.
-fn left(environment: &[(&str, &str)]) -> (Vec<Found>, Record) {
+/// Runs a test of this file in a process of its own, with this environment, and gives what it leaves in a folder.
+fn left(test: &str, environment: &[(&str, &str)]) -> (Vec<Found>, Record) {
     let folder = tempfile::tempdir().expect("a folder");
     let (findings, record) = (folder.path().join("findings"), folder.path().join("record"));
     std::fs::create_dir(&record).expect("a folder");
     let own = std::env::current_exe().expect("this program");
     let ran = Command::new(own)
-        .args([
-            "--exact",
-            "findings::a_launch_in_which_something_is_found_is_an_error_of_its_own",
-        ])
+        .args(["--exact", &format!("findings::{test}")])
         .env(settings::FINDINGS, &findings)
         .env(settings::RECORD, &record)
         .envs(environment.iter().copied())
@@ -97,7 +98,7 @@ fn left(environment: &[(&str, &str)]) -> (Vec<Found>, Record) {
 
 #[test]
 fn each_finding_is_a_file_with_the_lines_of_the_source() {
-    let (found, record) = left(&[]);
+    let (found, record) = left(LAUNCHES, &[]);
     let kinds: Vec<&str> = found.iter().map(|it| it.kind.as_str()).collect();
     assert_eq!(
         kinds,
@@ -159,17 +160,95 @@ fn each_finding_is_a_file_with_the_lines_of_the_source() {
 
 #[test]
 fn launches_are_run_again_under_seeds() {
-    let (_, record) = left(&[(settings::SEEDS, "3")]);
+    let (_, record) = left(LAUNCHES, &[(settings::SEEDS, "3")]);
     assert_eq!(record.kernels["add"].seeds, 3);
 }
 
 #[test]
 fn benign_findings_are_errors_of_strict_devices() {
-    let (found, record) = left(&[(settings::STRICT, "on")]);
+    let (found, record) = left(LAUNCHES, &[(settings::STRICT, "on")]);
     let equal = &found[3];
     assert_eq!(
         (&*equal.kind, &*equal.severity),
         ("stores of equal values", "error")
     );
     assert_eq!((record.benign, record.kernels["equal"].failed), (0, 1));
+}
+
+#[test]
+fn copies_and_fills_beyond_an_allocation_are_refused() {
+    let context = Context::new();
+    let memory = device_words(&[0; 32]);
+    let words = [0u32; 64];
+    let host = words.as_ptr() as u64;
+    let refused = |name: &str, arguments: &[u64]| {
+        assert_eq!(call(name, arguments), INVALID_VALUE, "{name}");
+    };
+    refused("cuMemcpyHtoD_v2", &[memory, host, 256]);
+    refused("cuMemcpyHtoD_v2", &[memory, host, 256]);
+    refused("cuMemsetD32_v2", &[memory + 64, 0, 17]);
+    refused("cuMemcpyDtoH_v2", &[host, host, 16]);
+    refused("cuMemcpyDtoH_v2", &[host, 0, 16]);
+    let freed = device_words(&[0; 16]);
+    ok("cuMemFree_v2", &[freed]);
+    refused("cuMemsetD8_v2", &[freed + 8, 0, 4]);
+    // More threads, and more shared memory, than a block may have.
+    let add = context.function("add");
+    let addresses = [host; 3];
+    let parameters = addresses.as_ptr() as u64;
+    for (threads, shared) in [(2048, 0), (64, 1 << 20)] {
+        refused(
+            "cuLaunchKernel",
+            &[add, 1, 1, 1, threads, 1, 1, shared, 0, parameters, 0],
+        );
+    }
+    // Questions, and memory of the host's own, are nothing wrong.
+    let mut kind = 0u32;
+    let asked = [&raw mut kind as u64, 2, host];
+    assert_eq!(call("cuPointerGetAttribute", &asked), INVALID_VALUE);
+    assert_eq!(call("cuMemGetAddressRange_v2", &[0, 0, host]), NOT_FOUND);
+    let mut copied = [0u32; 64];
+    ok("cuMemcpy", &[copied.as_mut_ptr() as u64, host, 256]);
+    ok("cuMemsetD8_v2", &[0, 0, 0]);
+}
+
+#[test]
+fn refused_copies_fills_and_launches_are_findings() {
+    let (found, record) = left(CALLS, &[]);
+    let kinds: Vec<(&str, u64)> = found.iter().map(|it| (&*it.kind, it.times)).collect();
+    const OUTSIDE: &str = "call outside of an allocation";
+    assert_eq!(
+        kinds,
+        [
+            (OUTSIDE, 2),
+            (OUTSIDE, 1),
+            (OUTSIDE, 1),
+            (OUTSIDE, 1),
+            (OUTSIDE, 1),
+            ("refused launch", 1),
+            ("refused launch", 1)
+        ]
+    );
+    for (found, (begins, ends)) in found.iter().zip([
+        (
+            "cuMemcpyHtoD: 256 bytes at 0x",
+            ", from byte 0 of an allocation of 128 bytes on, which begins at 0x",
+        ),
+        (
+            "cuMemsetD32: 68 bytes at 0x",
+            ", from byte 64 of an allocation of 128 bytes on, which begins at 0x",
+        ),
+        ("cuMemcpyDtoH: 16 bytes at 0x", ", in no allocation"),
+        ("cuMemcpyDtoH: 16 bytes at 0x0, from a null pointer on", ""),
+        (
+            "cuMemsetD8: 4 bytes at 0x",
+            ", in no allocation: byte 8 of a buffer (of 64 bytes), freed or near, which begins at 0x",
+        ),
+        ("add: block of 2048 threads", ""),
+        ("add: 1048576 bytes of dynamic shared memory", ""),
+    ]) {
+        let text = &found.text;
+        assert!(text.starts_with(begins) && text.contains(ends), "{text}");
+    }
+    assert_eq!((record.of_host, record.kernels["add"].failed), (6, 2));
 }

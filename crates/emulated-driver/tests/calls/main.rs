@@ -1,7 +1,9 @@
 //! The emulated driver as programs call it: through the shared library.
 
 mod client;
+mod devices;
 mod findings;
 mod graphs;
+mod host_functions;
 mod refused;
 mod work;

@@ -274,3 +274,37 @@ fn host_memory_that_is_not_there_or_known_already_is_refused() {
     ok("cuMemHostRegister_v2", &[start, 512, 0]);
     ok("cuMemHostUnregister", &[start]);
 }
+
+/// Streams and events of a context that is not the current one: copies and waits cross contexts, launches and records do not.
+#[test]
+fn launches_and_records_stay_in_their_context() {
+    let context = Context::new();
+    let add = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let (stream, event) = (made("cuStreamCreate", &[1]), made("cuEventCreate", &[0]));
+    ok("cuEventRecord", &[event, stream]);
+    let other = made("cuCtxCreate_v2", &[0, 0]);
+    let (of_other, event_of_other) = (made("cuStreamCreate", &[1]), made("cuEventCreate", &[0]));
+    assert_eq!(launch(add, stream, 64, (memory, memory)), INVALID_HANDLE);
+    assert_eq!(launch(add, of_other, 64, (memory, memory)), INVALID_HANDLE);
+    assert_eq!(launch(add, 0, 64, (memory, memory)), INVALID_HANDLE);
+    assert_eq!(call("cuEventRecord", &[event, of_other]), INVALID_HANDLE);
+    ok("cuEventRecord", &[event_of_other, of_other]);
+    let mut time = 0f32;
+    assert_eq!(
+        call(
+            "cuEventElapsedTime",
+            &[&raw mut time as u64, event, event_of_other]
+        ),
+        INVALID_HANDLE
+    );
+    ok("cuStreamWaitEvent", &[of_other, event, 0]);
+    ok("cuMemsetD32Async", &[memory, 2, 64, stream]);
+    ok("cuStreamSynchronize", &[stream]);
+    ok("cuEventSynchronize", &[event]);
+    ok("cuCtxDestroy_v2", &[other]);
+    ok("cuCtxSetCurrent", &[context.handle]);
+    assert_eq!(launch(add, stream, 64, (memory, memory)), 0);
+    ok("cuStreamSynchronize", &[stream]);
+    assert_eq!(host_words(memory, 64), [4; 64]);
+}

@@ -136,6 +136,44 @@ fn streams_events_and_pools_order_what_they_do() {
     assert!(milliseconds > 0.0);
 }
 
+/// `CUmemPool_attribute`: reserved and used bytes, each now and at most.
+#[test]
+fn a_pool_counts_its_own_bytes() {
+    let _context = Context::new();
+    // Memory of the device, of a location with the number 0.
+    let properties = [
+        1u32, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
+    let pool = made("cuMemPoolCreate", &[properties.as_ptr() as u64]);
+    let counts = || {
+        [5, 6, 7, 8].map(|which| {
+            let mut bytes = u64::MAX;
+            ok(
+                "cuMemPoolGetAttribute",
+                &[pool, which, &raw mut bytes as u64],
+            );
+            bytes
+        })
+    };
+    let plain = made("cuMemAlloc_v2", &[4096]);
+    assert_eq!(counts(), [0; 4]);
+    let [one, two] = [1000, 500].map(|bytes| made("cuMemAllocFromPoolAsync", &[bytes, pool, 0]));
+    assert_eq!(counts(), [1500; 4]);
+    ok("cuMemFreeAsync", &[one, 0]);
+    assert_eq!(counts(), [500, 1500, 500, 1500]);
+    let zero = 0u64;
+    ok("cuMemPoolSetAttribute", &[pool, 8, &raw const zero as u64]);
+    assert_eq!(counts(), [500, 1500, 500, 500]);
+    assert_eq!(
+        call("cuMemPoolSetAttribute", &[pool, 7, &raw const zero as u64]),
+        INVALID_VALUE
+    );
+    ok("cuMemFree_v2", &[two]);
+    assert_eq!(counts(), [0, 1500, 0, 500]);
+    ok("cuMemFree_v2", &[plain]);
+    ok("cuMemPoolDestroy", &[pool]);
+}
+
 #[test]
 fn the_default_stream_and_blocking_ones_wait_for_each_other() {
     let context = Context::new();
