@@ -6,6 +6,7 @@ use engine::memory::Direction;
 
 use crate::allocations::{self, check, touch};
 use crate::array::array;
+use crate::capture;
 use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
@@ -175,8 +176,8 @@ fn copy(copy: Copy, stream: Option<Handle>) -> Answer {
         return Ok(());
     }
     let copy = copy.joined();
-    copy.check()?;
     let into = stream::of(stream.unwrap_or(0))?;
+    capture::noted(&into, copy.check())?;
     let is_waited_for = copy.ends_in_own_memory() && !into.is_capturing();
     submit(&into, Work::Copy(copy))?;
     match stream {
