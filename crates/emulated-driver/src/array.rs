@@ -7,6 +7,7 @@ use engine::image::Channel;
 
 use crate::allocations::{self, Kind, allocate};
 use crate::context::current;
+use crate::findings::{Cause, found};
 use crate::handles::{Handle, keep, look};
 use crate::queue;
 use crate::status::{Answer, Status};
@@ -127,6 +128,27 @@ impl Array {
         let element = u64::from(self.channel.bytes() * self.described.channels);
         let row = u64::from(self.sizes[0]) * element;
         [row, row * u64::from(self.sizes[1])]
+    }
+
+    /// Refuses bytes, rows and planes, each from one on and so many, that run beyond an array: that is a finding.
+    pub(crate) fn check(&self, what: &str, parts: [(usize, usize); 3]) -> Answer {
+        let [_, height, depth] = self.sizes.map(u64::from);
+        let sizes = [self.pitches()[0], height, depth];
+        let fits = |((from, count), all): (&(usize, usize), u64)| {
+            let end = from.checked_add(*count);
+            end.is_some_and(|end| end as u64 <= all)
+        };
+        if parts.iter().zip(sizes).all(fits) {
+            return Ok(());
+        }
+        let [(x, width), (y, rows), (z, planes)] = parts;
+        let [bytes, height, depth] = sizes;
+        let brief = format!(
+            "{what}: {width} by {rows} by {planes} from byte {x}, row {y}, plane {z} of an array of {bytes} bytes by {height} by {depth} on"
+        );
+        let text = format!("{brief}, which begins at {:#x}", self.start);
+        found(&text, None, Cause::Outside(&brief));
+        Err(Status::INVALID_VALUE)
     }
 }
 

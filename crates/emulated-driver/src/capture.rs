@@ -1,122 +1,309 @@
 //! Streams that capture: what is put into them becomes nodes of a graph.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, ThreadId};
 
-use crate::context::given_or_current;
-use crate::event::Place;
 use crate::graph::{Graph, Node};
 use crate::handles::{Handle, keep_shared, lock};
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
 use crate::work::Work;
 
-/// The capture of a stream.
-#[derive(Clone)]
-pub(crate) struct Capturing {
+/// A capture, which the stream in which it began shares with those that have joined it.
+pub(crate) struct Session {
     graph: Arc<Graph>,
+    number: u64,
+    mode: u32,
+    thread: ThreadId,
+    /// Whether a call was refused in it: it has no graph any more.
+    is_invalid: AtomicBool,
+    /// The nodes that it has added to the graph.
+    added: Mutex<Vec<Handle>>,
+    /// The streams that have joined it; none when it has ended.
+    joined: Mutex<Option<Vec<Weak<Stream>>>>,
+}
+
+/// The part of a stream in a capture.
+pub(crate) struct Capturing {
+    session: Arc<Session>,
     /// Whether the capture began in this stream, and not in one that it waits for.
     is_origin: bool,
     /// The nodes that the next one comes after.
     last: Vec<Arc<Node>>,
-    number: u64,
 }
 
-/// `CU_STREAM_CAPTURE_STATUS_ACTIVE`
+/// A place in a capture, behind nodes.
+#[derive(Clone)]
+pub(crate) struct Place {
+    session: Weak<Session>,
+    after: Vec<Arc<Node>>,
+}
+
+/// `CUstreamCaptureStatus`
+const NONE: u32 = 0;
 const ACTIVE: u32 = 1;
+const INVALIDATED: u32 = 2;
 
-/// Adds work to the graph of a stream that captures; gives it back where the stream does not.
-pub(crate) fn add(stream: &Stream, work: Work) -> Result<(), Work> {
-    let mut capturing = lock(&stream.capturing);
-    let Some(capturing) = &mut *capturing else {
-        return Err(work);
-    };
-    let node = capturing.graph.add(work.of_node(), capturing.last.clone());
-    capturing.last = vec![node];
-    Ok(())
-}
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last mode.
+const RELAXED: u32 = 2;
 
-/// Where an event lies that is recorded in a stream that captures.
-pub(crate) fn place_in(stream: &Stream) -> Option<Place> {
-    let capturing = lock(&stream.capturing).clone()?;
-    Some(Place::Graph {
-        graph: capturing.graph,
-        after: capturing.last,
-    })
-}
+/// How many captures there are: where none is, no stream is looked at.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// A stream waits for an event of a capture, and so takes part in it.
-pub(crate) fn join(stream: &Stream, graph: Arc<Graph>, after: Vec<Arc<Node>>) -> Answer {
-    let mut own = lock(&stream.capturing);
-    match &mut *own {
-        Some(own) if !Arc::ptr_eq(&own.graph, &graph) => return Err(Status::STREAM_CAPTURE_MERGE),
-        Some(own) => {
-            let is_new = |node: &Arc<Node>| !own.last.iter().any(|it| Arc::ptr_eq(it, node));
-            let new: Vec<_> = after.into_iter().filter(is_new).collect();
-            own.last.extend(new);
-        }
-        none => {
-            let number = next_number();
-            *none = Some(Capturing {
-                graph,
-                is_origin: false,
-                last: after,
-                number,
-            });
+impl Session {
+    fn begin(graph: Arc<Graph>, mode: u32) -> Session {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        COUNT.fetch_add(1, Ordering::AcqRel);
+        Session {
+            graph,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            mode,
+            thread: thread::current().id(),
+            is_invalid: AtomicBool::new(false),
+            added: Mutex::default(),
+            joined: Mutex::new(Some(Vec::new())),
         }
     }
-    Ok(())
+
+    fn invalidate(&self) {
+        self.is_invalid.store(true, Ordering::Release);
+    }
+
+    fn is_invalid(&self) -> bool {
+        self.is_invalid.load(Ordering::Acquire)
+    }
+
+    /// Whether all that was captured comes before the end of the stream in which the capture began.
+    fn is_joined(&self, last: Vec<Arc<Node>>) -> bool {
+        let mut before: HashSet<Handle> = HashSet::new();
+        let mut left = last;
+        while let Some(node) = left.pop() {
+            if before.insert(node.handle) {
+                left.extend(node.after());
+            }
+        }
+        lock(&self.added).iter().all(|it| before.contains(it))
+    }
 }
 
-fn next_number() -> u64 {
-    static NUMBERS: AtomicU64 = AtomicU64::new(1);
-    NUMBERS.fetch_add(1, Ordering::Relaxed)
+impl Drop for Session {
+    fn drop(&mut self) {
+        COUNT.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
-fn begin(stream: &Stream, graph: Arc<Graph>) -> Answer {
+fn session_of(stream: &Stream) -> Option<Arc<Session>> {
+    lock(&stream.capturing)
+        .as_ref()
+        .map(|it| Arc::clone(&it.session))
+}
+
+/// The captures that a stream would take part in unasked: of the legacy default stream those of blocking streams.
+fn implied(stream: &Stream) -> Vec<Arc<Session>> {
+    match COUNT.load(Ordering::Acquire) {
+        0 => Vec::new(),
+        _ => stream
+            .bound()
+            .iter()
+            .filter_map(|it| session_of(it))
+            .collect(),
+    }
+}
+
+/// Refuses the legacy default stream while a blocking stream of its context captures.
+pub(crate) fn admit(stream: &Stream) -> Answer {
+    let implied = implied(stream);
+    implied.iter().for_each(|it| it.invalidate());
+    match implied.is_empty() {
+        true => Ok(()),
+        false => Err(Status::STREAM_CAPTURE_IMPLICIT),
+    }
+}
+
+/// Refuses work of a stream whose capture is invalid, besides.
+///
+/// # Errors
+/// As [`admit`], or the capture is invalid.
+pub(crate) fn admit_work(stream: &Stream) -> Answer {
+    admit(stream)?;
+    match session_of(stream).is_some_and(|it| it.is_invalid()) {
+        true => Err(Status::STREAM_CAPTURE_INVALIDATED),
+        false => Ok(()),
+    }
+}
+
+/// Refuses something that a stream cannot do while it captures; its capture is invalid from then on.
+pub(crate) fn refuse(stream: &Stream, status: Status) -> Answer {
+    match session_of(stream) {
+        None => Ok(()),
+        Some(session) => {
+            session.invalidate();
+            Err(status)
+        }
+    }
+}
+
+/// Passes an answer to a call on: where it refuses work of a stream that captures, the capture is invalid from then on.
+pub(crate) fn noted<T>(stream: &Stream, answer: Answer<T>) -> Answer<T> {
+    if let (Err(_), Some(session)) = (&answer, session_of(stream)) {
+        session.invalidate();
+    }
+    answer
+}
+
+/// Adds work to the graph of a stream that captures; gives it back where the stream does not.
+///
+/// # Errors
+/// As [`admit_work`].
+pub(crate) fn add(stream: &Stream, work: Work) -> Answer<Option<Work>> {
+    admit_work(stream)?;
+    let mut capturing = lock(&stream.capturing);
+    let Some(Capturing { session, last, .. }) = &mut *capturing else {
+        return Ok(Some(work));
+    };
+    let node = session.graph.add(work.of_node(), last.clone());
+    lock(&session.added).push(node.handle);
+    *last = vec![node];
+    Ok(None)
+}
+
+/// Returns where an event lies that is recorded in a stream that captures; none where the stream does not.
+///
+/// # Errors
+/// As [`admit_work`].
+pub(crate) fn place_in(stream: &Stream) -> Answer<Option<Place>> {
+    admit_work(stream)?;
+    let capturing = lock(&stream.capturing);
+    Ok(capturing.as_ref().map(|it| Place {
+        session: Arc::downgrade(&it.session),
+        after: it.last.clone(),
+    }))
+}
+
+impl Place {
+    /// The capture that it is in.
+    ///
+    /// # Errors
+    /// That has ended or is invalid.
+    fn session(&self) -> Answer<Arc<Session>> {
+        let session = self.session.upgrade().filter(|it| !it.is_invalid());
+        session.ok_or(Status::INVALID_VALUE)
+    }
+
+    /// A stream waits for it, and so takes part in its capture.
+    ///
+    /// # Errors
+    /// The capture has ended or is invalid, the stream takes part in another, or it is the legacy default stream.
+    pub(crate) fn join(self, stream: &Arc<Stream>) -> Answer {
+        admit_work(stream)?;
+        let session = noted(stream, self.session())?;
+        if stream.is_default() {
+            session.invalidate();
+            return Err(Status::STREAM_CAPTURE_IMPLICIT);
+        }
+        let mut capturing = lock(&stream.capturing);
+        match &mut *capturing {
+            Some(own) if !Arc::ptr_eq(&own.session, &session) => {
+                own.session.invalidate();
+                session.invalidate();
+                Err(Status::STREAM_CAPTURE_MERGE)
+            }
+            Some(own) => {
+                let is_new = |node: &Arc<Node>| !own.last.iter().any(|it| Arc::ptr_eq(it, node));
+                let new: Vec<_> = self.after.into_iter().filter(is_new).collect();
+                own.last.extend(new);
+                Ok(())
+            }
+            none => {
+                let mut joined = lock(&session.joined);
+                let joined = joined.as_mut().ok_or(Status::INVALID_VALUE)?;
+                joined.push(Arc::downgrade(stream));
+                *none = Some(Capturing {
+                    session: Arc::clone(&session),
+                    is_origin: false,
+                    last: self.after,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the answer to the host's waiting for it or asking after it, which makes its capture invalid.
+    pub(crate) fn refuse_host(&self) -> Status {
+        match self.session() {
+            Err(status) => status,
+            Ok(session) => {
+                session.invalidate();
+                Status::CAPTURED_EVENT
+            }
+        }
+    }
+}
+
+fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
+    if mode > RELAXED {
+        return Err(Status::INVALID_VALUE);
+    }
     if stream.is_default() {
         return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
     }
-    let mut own = lock(&stream.capturing);
-    if own.is_some() {
+    let mut capturing = lock(&stream.capturing);
+    if capturing.is_some() {
         return Err(Status::ILLEGAL_STATE);
     }
-    let (last, number) = (Vec::new(), next_number());
-    *own = Some(Capturing {
-        graph,
+    *capturing = Some(Capturing {
+        session: Arc::new(Session::begin(graph, mode)),
         is_origin: true,
-        last,
-        number,
+        last: Vec::new(),
     });
     Ok(())
 }
 
+/// Ends the capture that began in a stream: all that take part in it go on as they were.
+///
+/// # Errors
+/// It did not begin there or in this thread, it is invalid, or something was captured that the stream does not wait for.
 fn finish(stream: &Stream) -> Answer<Arc<Graph>> {
-    let mut own = lock(&stream.capturing);
-    match &*own {
+    let mut capturing = lock(&stream.capturing);
+    let ended = match capturing.take() {
         None => return Err(Status::ILLEGAL_STATE),
-        Some(own) if !own.is_origin => return Err(Status::STREAM_CAPTURE_UNMATCHED),
-        Some(_) => {}
-    }
-    let Some(ended) = own.take() else {
-        return Err(Status::ILLEGAL_STATE);
-    };
-    drop(own);
-    // Those that took part go on as they were.
-    for other in given_or_current(stream.context)?.streams.all() {
-        let mut capturing = lock(&other.capturing);
-        if capturing
-            .as_ref()
-            .is_some_and(|it| Arc::ptr_eq(&it.graph, &ended.graph))
-        {
-            *capturing = None;
+        Some(joined) if !joined.is_origin => {
+            joined.session.invalidate();
+            *capturing = Some(joined);
+            return Err(Status::STREAM_CAPTURE_UNMATCHED);
         }
+        Some(ended) => ended,
+    };
+    drop(capturing);
+    let Capturing { session, last, .. } = ended;
+    let joined = lock(&session.joined).take().unwrap_or_default();
+    for other in joined.iter().filter_map(Weak::upgrade) {
+        *lock(&other.capturing) = None;
     }
-    Ok(ended.graph)
+    let is_elsewhere = session.mode != RELAXED && session.thread != thread::current().id();
+    match (session.is_invalid(), session.is_joined(last)) {
+        (true, _) => Err(Status::STREAM_CAPTURE_INVALIDATED),
+        (_, false) => Err(Status::STREAM_CAPTURE_UNJOINED),
+        _ if is_elsewhere => Err(Status::STREAM_CAPTURE_WRONG_THREAD),
+        _ => Ok(Arc::clone(&session.graph)),
+    }
 }
 
-fn number_of(stream: &Stream) -> Option<u64> {
-    lock(&stream.capturing).as_ref().map(|it| it.number)
+/// Status and number of a stream's capture.
+///
+/// # Errors
+/// It would take part in one unasked.
+fn state(stream: &Stream) -> Answer<(u32, u64)> {
+    if !implied(stream).is_empty() {
+        return Err(Status::STREAM_CAPTURE_IMPLICIT);
+    }
+    Ok(match session_of(stream) {
+        None => (NONE, 0),
+        Some(it) if it.is_invalid() => (INVALIDATED, it.number),
+        Some(it) => (ACTIVE, it.number),
+    })
 }
 
 pub(crate) mod calls {
@@ -128,31 +315,30 @@ pub(crate) mod calls {
 
     /// Status and number of a capture; its graph and nodes are not told, for they are still to come.
     fn info(stream: Handle, status: Out<u32>, number: Out<u64>) -> Answer {
-        let found = number_of(&*stream::of(stream)?);
-        status.put(if found.is_some() { ACTIVE } else { 0 })?;
-        number.put_if_asked(found.unwrap_or(0));
+        let found = state(&*stream::of(stream)?)?;
+        status.put(found.0)?;
+        number.put_if_asked(found.1);
         Ok(())
     }
 
     driver! {
-        fn cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz(stream: Handle, _mode: u32) {
-            begin(&*stream::of(stream)?, Arc::default())
+        fn cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz(stream: Handle, mode: u32) {
+            begin(&*stream::of(stream)?, Arc::default(), mode)
         }
         fn cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz(
-            stream: Handle, graph: Handle, _after: In<Handle>, _edges: In<u64>, count: usize, _mode: u32,
+            stream: Handle, graph: Handle, _after: In<Handle>, _edges: In<u64>, count: usize, mode: u32,
         ) {
             // Nodes that are there already would come first.
             if count != 0 { return Err(Status::NOT_SUPPORTED) }
-            begin(&*stream::of(stream)?, look(graph)?)
+            begin(&*stream::of(stream)?, look(graph)?, mode)
         }
         fn cuStreamEndCapture | cuStreamEndCapture_ptsz(stream: Handle, to: Out<Handle>) {
-            to.check()?;
+            to.put(0)?;
             let graph = finish(&*stream::of(stream)?)?;
             to.put(graph.handle_or(|| keep_shared(Arc::clone(&graph))))
         }
         fn cuStreamIsCapturing | cuStreamIsCapturing_ptsz(stream: Handle, status: Out<u32>) {
-            let is_active = number_of(&*stream::of(stream)?).is_some();
-            status.put(if is_active { ACTIVE } else { 0 })
+            status.put(state(&*stream::of(stream)?)?.0)
         }
         fn cuStreamGetCaptureInfo | cuStreamGetCaptureInfo_ptsz(stream: Handle, status: Out<u32>, number: Out<u64>) {
             info(stream, status, number)
@@ -160,7 +346,7 @@ pub(crate) mod calls {
         fn cuStreamGetCaptureInfo_v2 | cuStreamGetCaptureInfo_v2_ptsz(
             stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<*const Handle>, count: Out<usize>,
         ) {
-            if (!graph.is_null() || !after.is_null()) && number_of(&*stream::of(stream)?).is_some() {
+            if (!graph.is_null() || !after.is_null()) && state(&*stream::of(stream)?)?.0 != NONE {
                 return Err(Status::NOT_SUPPORTED)
             }
             count.put_if_asked(0);
@@ -170,7 +356,7 @@ pub(crate) mod calls {
             stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<*const Handle>,
             _edges: Out<*const c_void>, count: Out<usize>,
         ) {
-            if (!graph.is_null() || !after.is_null()) && number_of(&*stream::of(stream)?).is_some() {
+            if (!graph.is_null() || !after.is_null()) && state(&*stream::of(stream)?)?.0 != NONE {
                 return Err(Status::NOT_SUPPORTED)
             }
             count.put_if_asked(0);

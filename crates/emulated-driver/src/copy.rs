@@ -6,6 +6,7 @@ use engine::memory::Direction;
 
 use crate::allocations::{self, check, touch};
 use crate::array::array;
+use crate::capture;
 use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
@@ -175,8 +176,8 @@ fn copy(copy: Copy, stream: Option<Handle>) -> Answer {
         return Ok(());
     }
     let copy = copy.joined();
-    copy.check()?;
     let into = stream::of(stream.unwrap_or(0))?;
+    capture::noted(&into, copy.check())?;
     let is_waited_for = copy.ends_in_own_memory() && !into.is_capturing();
     submit(&into, Work::Copy(copy))?;
     match stream {
@@ -208,13 +209,32 @@ fn line(
 }
 
 /// Bytes of an array of one row, from an offset on.
-fn part_of_array(handle: Handle, offset: usize, bytes: usize) -> Answer<(u64, bool)> {
+fn part_of_array(what: &str, handle: Handle, offset: usize, bytes: usize) -> Answer<(u64, bool)> {
     let array = array(handle)?;
-    let end = offset.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
-    match end as u64 <= array.pitches()[0] {
-        true => Ok((array.start + offset as u64, true)),
-        false => Err(Status::INVALID_VALUE),
-    }
+    array.check(what, [(offset, bytes), (0, 1), (0, 1)])?;
+    Ok((array.start + offset as u64, true))
+}
+
+/// A copy of so many bytes into an array of one row.
+fn into_array(
+    what: &'static str,
+    (to, offset): (Handle, usize),
+    from: (u64, bool),
+    bytes: usize,
+) -> Answer<Copy> {
+    let to = part_of_array(what, to, offset, bytes)?;
+    Ok(line(what, to, from, bytes))
+}
+
+/// A copy of so many bytes out of an array of one row.
+fn out_of_array(
+    what: &'static str,
+    to: (u64, bool),
+    (from, offset): (Handle, usize),
+    bytes: usize,
+) -> Answer<Copy> {
+    let from = part_of_array(what, from, offset, bytes)?;
+    Ok(line(what, to, from, bytes))
 }
 
 /// One side of `CUDA_MEMCPY2D`.
@@ -286,20 +306,15 @@ fn start(kind: u32, host: u64, device: u64) -> Answer<(u64, bool)> {
 
 impl Side3 {
     /// A part of an array, which has its own pitches.
-    fn of_array(&self, copy: &Planes) -> Answer<Side> {
+    fn of_array(&self, what: &str, copy: &Planes) -> Answer<Side> {
         let array = array(self.array)?;
         let [pitch, plane] = array.pitches();
-        let [_, height, depth] = array.sizes.map(u64::from);
-        let fits = |from: usize, count: usize, all: u64| {
-            let end = from.checked_add(count);
-            end.is_some_and(|end| end as u64 <= all)
-        };
-        let is_inside = fits(self.x, copy.width, pitch)
-            && fits(self.y, copy.height, height)
-            && fits(self.z, copy.depth, depth);
-        if !is_inside {
-            return Err(Status::INVALID_VALUE);
-        }
+        let parts = [
+            (self.x, copy.width),
+            (self.y, copy.height),
+            (self.z, copy.depth),
+        ];
+        array.check(what, parts)?;
         let before = self.z as u64 * plane + self.y as u64 * pitch + self.x as u64;
         Ok(Side {
             address: array.start + before,
@@ -309,9 +324,9 @@ impl Side3 {
         })
     }
 
-    fn side(&self, copy: &Planes) -> Answer<Side> {
+    fn side(&self, what: &str, copy: &Planes) -> Answer<Side> {
         if self.kind == ARRAY {
-            return self.of_array(copy);
+            return self.of_array(what, copy);
         }
         let (address, is_device) = start(self.kind, self.host, self.device)?;
         let pitch = match (self.pitch, copy.height) {
@@ -385,7 +400,7 @@ impl From<Rows> for Planes {
 impl Planes {
     /// The copy that a program describes.
     pub(crate) fn copy(&self, what: &'static str) -> Answer<Copy> {
-        let (to, from) = (self.to.side(self)?, self.from.side(self)?);
+        let (to, from) = (self.to.side(what, self)?, self.from.side(what, self)?);
         let [width, height, depth] = [self.width, self.height, self.depth].map(|it| it as u64);
         Ok(Copy {
             what,
@@ -437,26 +452,26 @@ pub(crate) mod calls {
             copy(line("cuMemcpyPeerAsync", (to, true), (from, true), bytes), Some(stream))
         }
         fn cuMemcpyHtoA_v2 | cuMemcpyHtoA_v2_ptds(to: Handle, offset: usize, from: u64, bytes: usize) {
-            copy(line("cuMemcpyHtoA", part_of_array(to, offset, bytes)?, (from, false), bytes), None)
+            copy(into_array("cuMemcpyHtoA", (to, offset), (from, false), bytes)?, None)
         }
         fn cuMemcpyAtoH_v2 | cuMemcpyAtoH_v2_ptds(to: u64, from: Handle, offset: usize, bytes: usize) {
-            copy(line("cuMemcpyAtoH", (to, false), part_of_array(from, offset, bytes)?, bytes), None)
+            copy(out_of_array("cuMemcpyAtoH", (to, false), (from, offset), bytes)?, None)
         }
         fn cuMemcpyDtoA_v2 | cuMemcpyDtoA_v2_ptds(to: Handle, offset: usize, from: u64, bytes: usize) {
-            copy(line("cuMemcpyDtoA", part_of_array(to, offset, bytes)?, (from, true), bytes), None)
+            copy(into_array("cuMemcpyDtoA", (to, offset), (from, true), bytes)?, None)
         }
         fn cuMemcpyAtoD_v2 | cuMemcpyAtoD_v2_ptds(to: u64, from: Handle, offset: usize, bytes: usize) {
-            copy(line("cuMemcpyAtoD", (to, true), part_of_array(from, offset, bytes)?, bytes), None)
+            copy(out_of_array("cuMemcpyAtoD", (to, true), (from, offset), bytes)?, None)
         }
         fn cuMemcpyHtoAAsync_v2 | cuMemcpyHtoAAsync_v2_ptsz(
             to: Handle, offset: usize, from: u64, bytes: usize, stream: Handle,
         ) {
-            copy(line("cuMemcpyHtoAAsync", part_of_array(to, offset, bytes)?, (from, false), bytes), Some(stream))
+            copy(into_array("cuMemcpyHtoAAsync", (to, offset), (from, false), bytes)?, Some(stream))
         }
         fn cuMemcpyAtoHAsync_v2 | cuMemcpyAtoHAsync_v2_ptsz(
             to: u64, from: Handle, offset: usize, bytes: usize, stream: Handle,
         ) {
-            copy(line("cuMemcpyAtoHAsync", (to, false), part_of_array(from, offset, bytes)?, bytes), Some(stream))
+            copy(out_of_array("cuMemcpyAtoHAsync", (to, false), (from, offset), bytes)?, Some(stream))
         }
         fn cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds(rows: In<Rows>) { copy(Planes::from(rows.get()?).copy("cuMemcpy2D")?, None) }
         fn cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds(rows: In<Rows>) {

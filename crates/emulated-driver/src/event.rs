@@ -8,7 +8,6 @@ use recording::Synchronized;
 
 use crate::capture;
 use crate::context::{self, Context, current};
-use crate::graph::{Graph, Node};
 use crate::handles::{Handle, end, keep, lock, look};
 use crate::order::{self, Lane};
 use crate::queue;
@@ -31,11 +30,8 @@ pub(crate) struct Event {
 pub(crate) enum Place {
     /// In a stream.
     Stream(Arc<Recording>),
-    /// In a stream that captures: in the graph, behind nodes.
-    Graph {
-        graph: Arc<Graph>,
-        after: Vec<Arc<Node>>,
-    },
+    /// In a stream that captures.
+    Captured(capture::Place),
 }
 
 /// A place in a stream that an event was recorded at.
@@ -111,8 +107,8 @@ impl Event {
         if self.context != stream.context {
             return Err(Status::INVALID_HANDLE);
         }
-        let place = match capture::place_in(stream) {
-            Some(place) => place,
+        let place = match capture::place_in(stream)? {
+            Some(place) => Place::Captured(place),
             None => {
                 let recording = self.recording();
                 submit(stream, Work::Reach(Arc::clone(&recording)))?;
@@ -134,12 +130,13 @@ impl Event {
     fn wait_in(&self, stream: &Arc<Stream>) -> Answer {
         match self.place() {
             None => Ok(()),
-            // A graph has nothing that comes before its launch.
-            Some(Place::Stream(_)) if stream.is_capturing() => {
-                Err(Status::STREAM_CAPTURE_ISOLATION)
+            Some(Place::Stream(recording)) => {
+                capture::admit_work(stream)?;
+                // A graph has nothing that comes before its launch.
+                capture::refuse(stream, Status::STREAM_CAPTURE_ISOLATION)?;
+                submit(stream, Work::Wait(recording))
             }
-            Some(Place::Stream(recording)) => submit(stream, Work::Wait(recording)),
-            Some(Place::Graph { graph, after }) => capture::join(stream, graph, after),
+            Some(Place::Captured(place)) => place.join(stream),
         }
     }
 
@@ -151,7 +148,7 @@ impl Event {
         match self.place() {
             None => Ok(None),
             Some(Place::Stream(recording)) => Ok(Some(recording)),
-            Some(Place::Graph { .. }) => Err(Status::CAPTURED_EVENT),
+            Some(Place::Captured(place)) => Err(place.refuse_host()),
         }
     }
 

@@ -3,6 +3,7 @@
 use engine::memory::Direction;
 
 use crate::allocations::{check, touch};
+use crate::capture;
 use crate::context::current;
 use crate::device;
 use crate::handles::Handle;
@@ -146,8 +147,9 @@ fn fill(fill: Fill, stream: Option<Handle>) -> Answer {
         return Ok(());
     }
     let fill = fill.joined();
-    fill.check()?;
-    submit(&stream::of(stream.unwrap_or(0))?, Work::Fill(fill))
+    let into = stream::of(stream.unwrap_or(0))?;
+    capture::noted(&into, fill.check())?;
+    submit(&into, Work::Fill(fill))
 }
 
 /// A fill of so many elements.

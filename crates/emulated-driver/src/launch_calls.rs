@@ -1,6 +1,7 @@
 //! The ways in which a program launches.
 
 use crate::arguments::In;
+use crate::capture;
 use crate::context::current;
 use crate::handles::{Handle, look};
 use crate::launch::Launch;
@@ -121,14 +122,15 @@ impl Described {
 fn launch(described: &Described, together: Together, stream: Handle) -> Answer {
     let context = current()?.handle;
     let stream = stream::of(stream)?;
-    let launch = described.launch(together)?;
-    let is_elsewhere = launch
-        .function
-        .context()
-        .is_some_and(|it| it != stream.context);
-    if stream.context != context || is_elsewhere {
-        return Err(Status::INVALID_HANDLE);
-    }
+    let launch = described.launch(together).and_then(|launch| {
+        let of_function = launch.function.context();
+        let is_elsewhere = of_function.is_some_and(|it| it != stream.context);
+        match stream.context != context || is_elsewhere {
+            true => Err(Status::INVALID_HANDLE),
+            false => Ok(launch),
+        }
+    });
+    let launch = capture::noted(&stream, launch)?;
     submit(&stream, Work::Launch(launch.into()))
 }
 

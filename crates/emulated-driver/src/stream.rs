@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use recording::Synchronized;
 
-use crate::capture::Capturing;
+use crate::capture::{self, Capturing};
 use crate::context::{self, current};
 use crate::device;
 use crate::handles::{Handle, end, keep_shared, lock, look};
@@ -119,10 +119,20 @@ impl Family {
         lock(&self.all).iter().filter_map(Weak::upgrade).collect()
     }
 
+    /// Those that the default stream waits for, and that wait for it.
+    fn blocking(&self) -> Vec<Arc<Stream>> {
+        let mut all = self.all();
+        all.retain(|it| it.waits == Waits::Default);
+        all
+    }
+
     /// The host waits for all of the context.
     pub(crate) fn synchronise_all(&self) -> Answer {
         let all = self.all();
-        all.iter().try_for_each(|it| it.refuse_capture())?;
+        let refused = |it: &Arc<Stream>| capture::refuse(it, Status::STREAM_CAPTURE_UNSUPPORTED);
+        // Each capture becomes invalid, not the first one alone.
+        let answers: Vec<Answer> = all.iter().map(refused).collect();
+        answers.into_iter().collect::<Answer>()?;
         queue::wait_for_context(self.context);
         recorded::wait(context::number(self.context), Synchronized::Context);
         match device::count() {
@@ -173,11 +183,7 @@ impl Stream {
         match self.waits {
             Waits::Nothing => Vec::new(),
             Waits::Default => vec![family.default_stream().order.0],
-            Waits::All => {
-                let all = family.all();
-                let blocking = all.iter().filter(|it| it.waits == Waits::Default);
-                blocking.map(|it| it.order.0).collect()
-            }
+            Waits::All => family.blocking().iter().map(|it| it.order.0).collect(),
         }
     }
 
@@ -212,9 +218,15 @@ impl Stream {
 
     /// Refuses what a stream that captures cannot do.
     pub(crate) fn refuse_capture(&self) -> Answer {
-        match self.is_capturing() {
-            true => Err(Status::STREAM_CAPTURE_UNSUPPORTED),
-            false => Ok(()),
+        capture::admit(self)?;
+        capture::refuse(self, Status::STREAM_CAPTURE_UNSUPPORTED)
+    }
+
+    /// The streams whose captures it would take part in: of the default stream the blocking ones of its context.
+    pub(crate) fn bound(&self) -> Vec<Arc<Stream>> {
+        match (self.waits, self.family.upgrade()) {
+            (Waits::All, Some(family)) => family.blocking(),
+            _ => Vec::new(),
         }
     }
 

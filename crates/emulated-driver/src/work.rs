@@ -155,7 +155,10 @@ impl Work {
 
 /// Puts work into a stream.
 pub(crate) fn submit(stream: &Arc<Stream>, work: Work) -> Answer {
-    match capture::add(stream, work).or_else(|work| queue::add(stream, work)) {
+    let Some(work) = capture::add(stream, work)? else {
+        return Ok(());
+    };
+    match queue::add(stream, work) {
         Ok(()) => Ok(()),
         Err(work) => work.run(&stream.lane()),
     }

@@ -192,6 +192,15 @@ fn copies_and_fills_beyond_an_allocation_are_refused() {
     let freed = device_words(&[0; 16]);
     ok("cuMemFree_v2", &[freed]);
     refused("cuMemsetD8_v2", &[freed + 8, 0, 4]);
+    // Width, height, a format of 4 bytes and channels: 16 by 4 elements.
+    let plane = [16u64, 4, 0x20 | 1 << 32];
+    let array = made("cuArrayCreate_v2", &[plane.as_ptr() as u64]);
+    refused("cuMemcpyHtoA_v2", &[array, 60, host, 8]);
+    // Left, top, kind, host, device, array and pitch of each side, of the host and of the array; width and height.
+    let of_host = [0, 0, 1, host, 0, 0, 64];
+    let of_array = [0, 1, 3, 0, 0, array, 0];
+    let rows = [&of_host[..], &of_array[..], &[64, 4]].concat();
+    refused("cuMemcpy2D_v2", &[rows.as_ptr() as u64]);
     // More threads, and more shared memory, than a block may have.
     let add = context.function("add");
     let addresses = [host; 3];
@@ -225,6 +234,8 @@ fn refused_copies_fills_and_launches_are_findings() {
             (OUTSIDE, 1),
             (OUTSIDE, 1),
             (OUTSIDE, 1),
+            (OUTSIDE, 1),
+            (OUTSIDE, 1),
             ("refused launch", 1),
             ("refused launch", 1)
         ]
@@ -244,11 +255,19 @@ fn refused_copies_fills_and_launches_are_findings() {
             "cuMemsetD8: 4 bytes at 0x",
             ", in no allocation: byte 8 of a buffer (of 64 bytes), freed or near, which begins at 0x",
         ),
+        (
+            "cuMemcpyHtoA: 8 by 1 by 1 from byte 60, row 0, plane 0 of an array of 64 bytes by 4 by 1 on",
+            ", which begins at 0x",
+        ),
+        (
+            "cuMemcpy2D: 64 by 4 by 1 from byte 0, row 1, plane 0 of an array of 64 bytes by 4 by 1 on",
+            ", which begins at 0x",
+        ),
         ("add: block of 2048 threads", ""),
         ("add: 1048576 bytes of dynamic shared memory", ""),
     ]) {
         let text = &found.text;
         assert!(text.starts_with(begins) && text.contains(ends), "{text}");
     }
-    assert_eq!((record.of_host, record.kernels["add"].failed), (6, 2));
+    assert_eq!((record.of_host, record.kernels["add"].failed), (8, 2));
 }

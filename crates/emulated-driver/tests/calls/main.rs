@@ -1,5 +1,6 @@
 //! The emulated driver as programs call it: through the shared library.
 
+mod captures;
 mod client;
 mod devices;
 mod findings;

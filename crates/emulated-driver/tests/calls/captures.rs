@@ -1,0 +1,252 @@
+//! Captures that are refused, become invalid or end with an error. The answers are those of a driver of CUDA 13.0 on an H200.
+
+use super::client::*;
+
+const ILLEGAL_STATE: u32 = 401;
+const UNSUPPORTED: u32 = 900;
+const INVALIDATED: u32 = 901;
+const MERGE: u32 = 902;
+const UNMATCHED: u32 = 903;
+const UNJOINED: u32 = 904;
+const ISOLATION: u32 = 905;
+const IMPLICIT: u32 = 906;
+const CAPTURED_EVENT: u32 = 907;
+const WRONG_THREAD: u32 = 908;
+
+/// `CU_STREAM_NON_BLOCKING`
+const NON_BLOCKING: u64 = 1;
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`
+const RELAXED: u64 = 2;
+
+fn begin(stream: u64) {
+    ok("cuStreamBeginCapture_v2", &[stream, 0]);
+}
+
+/// Ends a capture: its answer and the graph, which is another number before.
+fn end(stream: u64) -> (u32, u64) {
+    let mut graph = u64::MAX;
+    let answer = call("cuStreamEndCapture", &[stream, &raw mut graph as u64]);
+    (answer, graph)
+}
+
+fn end_well(stream: u64) -> u64 {
+    let (answer, graph) = end(stream);
+    assert_eq!(answer, 0);
+    graph
+}
+
+fn count_nodes(graph: u64) -> usize {
+    let mut count = 0usize;
+    ok("cuGraphGetNodes", &[graph, 0, &raw mut count as u64]);
+    count
+}
+
+/// `CUstreamCaptureStatus` of a stream.
+fn status(stream: u64) -> u32 {
+    let mut status = u32::MAX;
+    ok("cuStreamIsCapturing", &[stream, &raw mut status as u64]);
+    status
+}
+
+/// Makes a stream wait for what another one has been given.
+fn follow(stream: u64, other: u64, event: u64) {
+    ok("cuEventRecord", &[event, other]);
+    ok("cuStreamWaitEvent", &[stream, event, 0]);
+}
+
+#[test]
+fn a_fork_that_is_not_joined_has_no_graph() {
+    let context = Context::new();
+    let add = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let [one, two] = [0; 2].map(|_| made("cuStreamCreate", &[NON_BLOCKING]));
+    let event = made("cuEventCreate", &[0]);
+    begin(one);
+    follow(two, one, event);
+    assert_eq!(launch(add, two, 64, (memory, memory)), 0);
+    assert_eq!(launch(add, one, 64, (memory, memory)), 0);
+    assert_eq!(end(one), (UNJOINED, 0));
+    assert_eq!([one, two].map(status), [0; 2]);
+    begin(one);
+    follow(two, one, event);
+    assert_eq!(end(two), (UNMATCHED, 0));
+    assert_eq!([one, two].map(status), [2; 2]);
+    assert_eq!(end(one), (INVALIDATED, 0));
+    // One that has captured nothing, or that was destroyed after it was joined, leaves nothing open.
+    begin(one);
+    follow(two, one, event);
+    assert_eq!(count_nodes(end_well(one)), 0);
+    begin(one);
+    follow(two, one, event);
+    assert_eq!(launch(add, two, 64, (memory, memory)), 0);
+    follow(one, two, event);
+    ok("cuStreamDestroy_v2", &[two]);
+    assert_eq!(count_nodes(end_well(one)), 1);
+}
+
+#[test]
+fn a_refused_call_makes_the_capture_invalid() {
+    let context = Context::new();
+    let add = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let stream = made("cuStreamCreate", &[NON_BLOCKING]);
+    let [captured, plain] = [0; 2].map(|_| made("cuEventCreate", &[0]));
+    ok("cuEventRecord", &[plain, stream]);
+    // Each as a driver of CUDA 13.0 has answered it, which lets the fill pass: it does not know the bytes of an allocation precisely.
+    let refused: [(&str, &[u64], u32); 8] = [
+        ("cuStreamSynchronize", &[stream], UNSUPPORTED),
+        ("cuStreamQuery", &[stream], UNSUPPORTED),
+        ("cuCtxSynchronize", &[], UNSUPPORTED),
+        ("cuEventQuery", &[captured], CAPTURED_EVENT),
+        ("cuEventSynchronize", &[captured], CAPTURED_EVENT),
+        ("cuStreamWaitEvent", &[stream, plain, 0], ISOLATION),
+        ("cuMemsetD8Async", &[memory, 0, 257, stream], INVALID_VALUE),
+        (
+            "cuLaunchKernel",
+            &[add, 0, 1, 1, 64, 1, 1, 0, stream, 0, 0],
+            INVALID_VALUE,
+        ),
+    ];
+    for (name, arguments, answer) in refused {
+        begin(stream);
+        assert_eq!(launch(add, stream, 64, (memory, memory)), 0);
+        ok("cuEventRecord", &[captured, stream]);
+        assert_eq!(status(stream), 1);
+        assert_eq!(call(name, arguments), answer, "{name}");
+        assert_eq!(status(stream), 2, "{name}");
+        assert_eq!(
+            launch(add, stream, 64, (memory, memory)),
+            INVALIDATED,
+            "{name}"
+        );
+        for event in [captured, plain] {
+            let wait = call("cuStreamWaitEvent", &[stream, event, 0]);
+            assert_eq!(wait, INVALIDATED, "{name}");
+        }
+        assert_eq!(call("cuEventQuery", &[captured]), INVALID_VALUE);
+        assert_eq!(call("cuStreamSynchronize", &[stream]), UNSUPPORTED);
+        assert_eq!(call("cuEventRecord", &[captured, stream]), INVALIDATED);
+        assert_eq!(end(stream), (INVALIDATED, 0), "{name}");
+        assert_eq!(status(stream), 0);
+    }
+    ok("cuStreamSynchronize", &[stream]);
+    assert_eq!(host_words(memory, 64), [1; 64], "nothing has run");
+}
+
+#[test]
+fn the_legacy_stream_is_not_used_while_a_blocking_one_captures() {
+    let context = Context::new();
+    let add = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let (blocking, free) = (
+        made("cuStreamCreate", &[0]),
+        made("cuStreamCreate", &[NON_BLOCKING]),
+    );
+    let event = made("cuEventCreate", &[0]);
+    let mut words = [0u32; 64];
+    let host = words.as_mut_ptr() as u64;
+    let uses: [(&str, &[u64]); 5] = [
+        ("cuMemsetD32_v2", &[memory, 1, 64]),
+        ("cuMemcpyDtoH_v2", &[host, memory, 256]),
+        ("cuEventRecord", &[event, 0]),
+        ("cuStreamSynchronize", &[0]),
+        ("cuStreamQuery", &[1]),
+    ];
+    for (name, arguments) in uses {
+        begin(blocking);
+        let mut asked = 0u32;
+        let asking = [0, &raw mut asked as u64];
+        assert_eq!(call("cuStreamIsCapturing", &asking), IMPLICIT);
+        assert_eq!(status(blocking), 1, "a question changes nothing");
+        assert_eq!(call(name, arguments), IMPLICIT, "{name}");
+        assert_eq!(end(blocking), (INVALIDATED, 0), "{name}");
+        ok(name, arguments);
+        begin(free);
+        ok(name, arguments);
+        end_well(free);
+    }
+    // Each thread's own stream is not the legacy one.
+    begin(blocking);
+    ok("cuMemcpyDtoH_v2_ptds", &[host, memory, 256]);
+    assert_eq!(launch(add, blocking, 64, (memory, memory)), 0);
+    // Nor does the legacy one take part in a capture.
+    end_well(blocking);
+    begin(free);
+    ok("cuEventRecord", &[event, free]);
+    assert_eq!(call("cuStreamWaitEvent", &[0, event, 0]), IMPLICIT);
+    assert_eq!(end(free), (INVALIDATED, 0));
+}
+
+#[test]
+fn an_event_of_a_capture_that_has_ended_leads_nowhere() {
+    let context = Context::new();
+    let add = context.function("add");
+    let memory = device_words(&[1; 64]);
+    let stream = made("cuStreamCreate", &[NON_BLOCKING]);
+    let event = made("cuEventCreate", &[0]);
+    let other = made("cuCtxCreate_v2", &[0, 0]);
+    let (of_other, event_of_other) = (
+        made("cuStreamCreate", &[NON_BLOCKING]),
+        made("cuEventCreate", &[0]),
+    );
+    begin(stream);
+    ok("cuMemsetD32Async", &[memory, 2, 64, stream]);
+    follow(of_other, stream, event);
+    ok("cuMemsetD32Async", &[memory, 3, 64, of_other]);
+    follow(stream, of_other, event_of_other);
+    let graph = end_well(stream);
+    assert_eq!(count_nodes(graph), 2);
+    assert_eq!([stream, of_other].map(status), [0; 2]);
+    for waiting in [stream, of_other] {
+        let wait = call("cuStreamWaitEvent", &[waiting, event, 0]);
+        assert_eq!(wait, INVALID_VALUE);
+        ok("cuMemsetD32Async", &[memory, 4, 64, waiting]);
+        ok("cuStreamSynchronize", &[waiting]);
+    }
+    assert_eq!(count_nodes(graph), 2);
+    begin(of_other);
+    let wait = call("cuStreamWaitEvent", &[of_other, event, 0]);
+    assert_eq!(wait, INVALID_VALUE);
+    assert_eq!(end(of_other), (INVALIDATED, 0));
+    ok("cuCtxDestroy_v2", &[other]);
+    ok("cuCtxSetCurrent", &[context.handle]);
+    assert_eq!(host_words(memory, 64), [4; 64]);
+    assert_eq!(launch(add, stream, 64, (memory, memory)), 0);
+    ok("cuStreamSynchronize", &[stream]);
+}
+
+#[test]
+fn captures_do_not_merge() {
+    let _context = Context::new();
+    let [one, two] = [0; 2].map(|_| made("cuStreamCreate", &[NON_BLOCKING]));
+    let event = made("cuEventCreate", &[0]);
+    begin(one);
+    begin(two);
+    ok("cuEventRecord", &[event, one]);
+    assert_eq!(call("cuStreamWaitEvent", &[two, event, 0]), MERGE);
+    assert_eq!([one, two].map(end), [(INVALIDATED, 0); 2]);
+}
+
+#[test]
+fn a_capture_ends_in_its_thread_unless_it_is_relaxed() {
+    let context = Context::new();
+    let stream = made("cuStreamCreate", &[NON_BLOCKING]);
+    let handle = context.handle;
+    let end_elsewhere = || {
+        let ended = std::thread::spawn(move || {
+            ok("cuCtxSetCurrent", &[handle]);
+            end(stream)
+        });
+        ended.join().expect("a thread").0
+    };
+    begin(stream);
+    assert_eq!(end_elsewhere(), WRONG_THREAD);
+    assert_eq!(end(stream).0, ILLEGAL_STATE);
+    ok("cuStreamBeginCapture_v2", &[stream, RELAXED]);
+    assert_eq!(end_elsewhere(), 0);
+    assert_eq!(
+        call("cuStreamBeginCapture_v2", &[stream, RELAXED + 1]),
+        INVALID_VALUE
+    );
+}
