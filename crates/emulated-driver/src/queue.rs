@@ -30,7 +30,7 @@ struct Task {
     call: u32,
 }
 
-/// What is queued.
+/// The tasks of all streams.
 struct Queue {
     /// In the order in which it was put into streams. What the thread does stays until it is done.
     tasks: VecDeque<Arc<Task>>,

@@ -24,7 +24,7 @@ fn devices_have_names() {
     }
 }
 
-/// What the test above prints in a process that sees these of three devices.
+/// The devices that the test above prints in a process that sees these of three.
 fn seen(list: &str) -> Vec<String> {
     let own = std::env::current_exe().expect("this program");
     let ran = Command::new(own)

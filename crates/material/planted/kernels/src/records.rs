@@ -90,7 +90,7 @@ pub unsafe fn transpose<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     }
 }
 
-/// What a thread has come to.
+/// How far a thread has come.
 #[derive(Clone, Copy)]
 enum Outcome {
     Nothing,
