@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::arguments::{Dim3, In, Out};
 use crate::driver::{self, Handle};
+use crate::inside;
 use crate::program::function;
 use crate::status::{self, Answer, Error};
 
@@ -88,7 +89,7 @@ const MOST_GRID: Dim3 = Dim3 {
     z: 65_535,
 };
 
-/// Names the error of a launch as the runtime does, which has one of its own for a grid or block that no device takes.
+/// Names the error of a launch as the runtime does, which before CUDA 13 has one of its own for a grid or block that no device takes.
 fn named(launched: Answer, grid: Dim3, block: Dim3) -> Answer {
     let fits = |size: Dim3, most: Dim3| {
         (1..=most.x).contains(&size.x)
@@ -98,7 +99,10 @@ fn named(launched: Answer, grid: Dim3, block: Dim3) -> Answer {
     let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
     match failed(launched) {
         Err(Error::INVALID_VALUE)
-            if !fits(grid, MOST_GRID) || !fits(block, MOST_BLOCK) || threads > MOST_THREADS =>
+            if inside::major() < 13
+                && (!fits(grid, MOST_GRID)
+                    || !fits(block, MOST_BLOCK)
+                    || threads > MOST_THREADS) =>
         {
             Err(Error::INVALID_CONFIGURATION)
         }

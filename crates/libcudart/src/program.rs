@@ -7,6 +7,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use crate::arguments::{In, Out, Text};
 use crate::device;
 use crate::driver::{self, Handle};
+use crate::inside;
 use crate::status::{Answer, Error};
 
 /// The address that the program has for a binary: nothing is read there.
@@ -111,11 +112,15 @@ pub(crate) fn function(host: usize) -> Answer<Handle> {
             program().functions.insert((device, host), function);
             Ok(function)
         }
-        // A function that the program got from the driver; whatever else it is, no kernel begins there.
+        // A function that the program got from the driver; whatever else it is, no kernel begins there. Since CUDA 13 that is a bad handle.
         Err(_) if !is_of_program => {
+            let error = match inside::major() {
+                13.. => Error::INVALID_RESOURCE_HANDLE,
+                _ => Error::INVALID_DEVICE_FUNCTION,
+            };
             let mut threads = 0;
             driver::cuFuncGetAttribute(Out::of(&mut threads), MAX_THREADS_PER_BLOCK, host)
-                .map_err(|_| Error::INVALID_DEVICE_FUNCTION)?;
+                .map_err(|_| error)?;
             Ok(host)
         }
         Err(error) => Err(error),

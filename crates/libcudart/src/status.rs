@@ -26,6 +26,7 @@ impl Error {
     pub(crate) const INVALID_DEVICE_FUNCTION: Error = Error(98);
     pub(crate) const NO_DEVICE: Error = Error(100);
     pub(crate) const INVALID_DEVICE: Error = Error(101);
+    pub(crate) const INVALID_RESOURCE_HANDLE: Error = Error(400);
     pub(crate) const SYMBOL_NOT_FOUND: Error = Error(500);
     pub(crate) const NOT_SUPPORTED: Error = Error(801);
     pub(crate) const UNKNOWN: Error = Error(999);
