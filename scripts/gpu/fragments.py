@@ -71,42 +71,37 @@ def listed(name, count):
     return "{" + ", ".join(f"%{name}{at}" for at in range(count)) + "}"
 
 
-def load_kernel(fragment):
+def fragment_kernel(name, fragment, lane_side, body):
+    """A kernel of a buffer to read, one to write and a stride; each lane has its part of one of the two."""
+    bits, kind, count = fragment[4], fragment[3], fragment[5]
+    of, size, _ = register(bits, kind)
+    return f"""
+.visible .entry {name}(.param .u64 p0, .param .u64 p1, .param .u32 p2)
+{{
+    .reg {of} %x<{count}>;
+    .reg .b64 %in, %out;
+    .reg .b32 %lane, %stride;
+    ld.param.u64 %in, [p0];
+    ld.param.u64 %out, [p1];
+    ld.param.u32 %stride, [p2];
+    mov.u32 %lane, %tid.x;
+    mad.wide.u32 %{lane_side}, %lane, {count * size}, %{lane_side};
+{body}
+}}
+"""
+
+
+def fragment_kernels(fragment):
+    """Loads a fragment and shows its registers; of sums, stores one that was shown."""
     name, layout, shape, kind, bits, count, *_ = fragment
-    of, size, store = register(bits, kind)
-    stores = "\n".join(f"    st.global.{store} [%out + {at * size}], %x{at};" for at in range(count))
-    text = f"""
-.visible .entry load_{name}_{layout}_{shape}_{kind}(.param .u64 p0, .param .u64 p1, .param .u32 p2)
-{{
-    .reg {of} %x<{count}>;
-    .reg .b64 %in, %out;
-    .reg .b32 %lane, %stride;
-    ld.param.u64 %in, [p0];
-    ld.param.u64 %out, [p1];
-    ld.param.u32 %stride, [p2];
-    mov.u32 %lane, %tid.x;
-    mad.wide.u32 %out, %lane, {count * size}, %out;
-    wmma.load.{name}.sync.aligned.{layout}.{shape}.global.{kind} {listed("x", count)}, [%in], %stride;
-{stores}
-}}
-"""
+    _, size, store = register(bits, kind)
+    load = f"    wmma.load.{name}.sync.aligned.{layout}.{shape}.global.{kind} {listed('x', count)}, [%in], %stride;\n"
+    shown = "\n".join(f"    st.global.{store} [%out + {at * size}], %x{at};" for at in range(count))
+    text = fragment_kernel(f"load_{name}_{layout}_{shape}_{kind}", fragment, "out", load + shown)
     if name == "c":
-        loads = "\n".join(f"    ld.global.{store} %x{at}, [%in + {at * size}];" for at in range(count))
-        text += f"""
-.visible .entry store_{layout}_{shape}_{kind}(.param .u64 p0, .param .u64 p1, .param .u32 p2)
-{{
-    .reg {of} %x<{count}>;
-    .reg .b64 %in, %out;
-    .reg .b32 %lane, %stride;
-    ld.param.u64 %in, [p0];
-    ld.param.u64 %out, [p1];
-    ld.param.u32 %stride, [p2];
-    mov.u32 %lane, %tid.x;
-    mad.wide.u32 %in, %lane, {count * size}, %in;
-{loads}
-    wmma.store.d.sync.aligned.{layout}.{shape}.global.{kind} [%out], {listed("x", count)}, %stride;
-}}
-"""
+        given = "\n".join(f"    ld.global.{store} %x{at}, [%in + {at * size}];" for at in range(count))
+        stored = f"\n    wmma.store.d.sync.aligned.{layout}.{shape}.global.{kind} [%out], {listed('x', count)}, %stride;"
+        text += fragment_kernel(f"store_{layout}_{shape}_{kind}", fragment, "in", given + stored)
     return text
 
 
@@ -169,7 +164,7 @@ def product_kernel(product):
 
 
 def module():
-    kernels = [load_kernel(it) for it in fragments()] + [product_kernel(it) for it in products()]
+    kernels = [fragment_kernels(it) for it in fragments()] + [product_kernel(it) for it in products()]
     return ".version 8.0\n.target sm_90\n.address_size 64\n" + "".join(kernels)
 
 
@@ -241,7 +236,7 @@ def show_fragment(driver, fragment):
         found = [all | one << bit for all, one in zip(found, unpacked(got, bits))]
     print(f"{name} {layout} {shape} {kind} {count}: " + "".join(f"{it:03x}" for it in found))
     if name == "c":
-        # What is stored from the same registers lies where it was loaded from.
+        # The same registers are stored to where they were loaded from.
         for to in ["row", "col"]:
             order = range(rows * columns) if to == "row" else [r * columns + c for c in range(columns) for r in range(rows)]
             source = packed([number & 0x3ff for number in found], bits)

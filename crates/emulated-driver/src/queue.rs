@@ -56,7 +56,7 @@ fn queue() -> MutexGuard<'static, Queue> {
     let mut queue = lock(&QUEUE);
     let own = process::id();
     if queue.process != own {
-        // What tasks own may be locked by threads that this process does not have.
+        // Tasks may own locks of threads that this process does not have.
         std::mem::forget(std::mem::take(&mut queue.tasks));
         queue.has_thread = false;
         queue.process = own;

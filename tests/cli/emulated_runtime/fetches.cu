@@ -259,52 +259,42 @@ cudaArray_t array_of(Geometry geometry, const Format &format, unsigned flags) {
     return array;
 }
 
-void sampled(Geometry geometry, const Format &format, Reading how) {
+// Has a kernel fetch from what a resource is, and ends the texture.
+template <class Launch> void with_texture(const cudaResourceDesc &resource, const cudaTextureDesc &reading, Launch launch) {
+    cudaTextureObject_t image;
+    CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
+    launch(image);
+    CHECK(cudaDestroyTextureObject(image));
+}
+
+// Has a kernel fetch from an array of values, at places around it, and shows the results.
+template <class Launch>
+void fetched(Geometry geometry, const Format &format, Reading how, unsigned flags, const std::string &name, int channels, Launch launch) {
     state = 1;
-    cudaArray_t array = array_of(geometry, format, 0);
+    cudaArray_t array = array_of(geometry, format, flags);
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = array;
-    cudaTextureDesc reading = texture(format, how);
-    cudaTextureObject_t image;
-    CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
     put(around(size_of(geometry), how.normalized, geometry >= Cube));
-    fetches<<<1, COUNT>>>(image, geometry, how.whole, buffers().places, buffers().out);
-    show(named(geometry, format, how), format.channels);
-    CHECK(cudaDestroyTextureObject(image));
+    with_texture(resource, texture(format, how), launch);
+    show(name + named(geometry, format, how), channels);
     CHECK(cudaFreeArray(array));
+}
+
+void sampled(Geometry geometry, const Format &format, Reading how) {
+    fetched(geometry, format, how, 0, "", format.channels, [&](cudaTextureObject_t image) {
+        fetches<<<1, COUNT>>>(image, geometry, how.whole, buffers().places, buffers().out);
+    });
 }
 
 void gathered(const Format &format, int channel, Reading how) {
-    state = 1;
-    cudaArray_t array = array_of(Plane, format, cudaArrayTextureGather);
-    cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array;
-    cudaTextureDesc reading = texture(format, how);
-    cudaTextureObject_t image;
-    CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
-    put(around(size_of(Plane), how.normalized, false));
-    gathers<<<1, COUNT>>>(image, channel, buffers().places, buffers().out);
-    show("gather " + std::to_string(channel) + " of " + named(Plane, format, how), 4);
-    CHECK(cudaDestroyTextureObject(image));
-    CHECK(cudaFreeArray(array));
+    fetched(Plane, format, how, cudaArrayTextureGather, "gather " + std::to_string(channel) + " of ", 4,
+            [&](cudaTextureObject_t image) { gathers<<<1, COUNT>>>(image, channel, buffers().places, buffers().out); });
 }
 
 void leveled(bool gradient, Reading how) {
-    state = 1;
-    cudaArray_t array = array_of(Plane, FLOAT1, 0);
-    cudaResourceDesc resource = {};
-    resource.resType = cudaResourceTypeArray;
-    resource.res.array.array = array;
-    cudaTextureDesc reading = texture(FLOAT1, how);
-    cudaTextureObject_t image;
-    CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
-    put(around(size_of(Plane), how.normalized, false));
-    levels<<<1, COUNT>>>(image, gradient, buffers().places, buffers().out);
-    show((gradient ? "gradient of " : "level of ") + named(Plane, FLOAT1, how), 1);
-    CHECK(cudaDestroyTextureObject(image));
-    CHECK(cudaFreeArray(array));
+    fetched(Plane, FLOAT1, how, 0, gradient ? "gradient of " : "level of ", 1,
+            [&](cudaTextureObject_t image) { levels<<<1, COUNT>>>(image, gradient, buffers().places, buffers().out); });
 }
 
 // Plain memory as an image: elements by number, or rows of a plane.
@@ -332,20 +322,14 @@ void plain(const Format &format, bool plane, Reading how) {
         resource.res.linear.desc = described(format);
         resource.res.linear.sizeInBytes = bytes.size();
     }
-    cudaTextureDesc reading = texture(format, how);
-    cudaTextureObject_t image;
-    CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
-    if (plane) {
-        put(around(size, how.normalized, false));
-        fetches<<<1, COUNT>>>(image, Plane, how.whole, buffers().places, buffers().out);
-    } else {
-        std::vector<Place> places(COUNT);
-        for (int at = 0; at < COUNT; at++) places[at].x = at - 6;
-        put(places);
-        elements<<<1, COUNT>>>(image, how.whole, buffers().places, buffers().out);
-    }
+    std::vector<Place> places(COUNT);
+    for (int at = 0; at < COUNT; at++) places[at].x = at - 6;
+    put(plane ? around(size, how.normalized, false) : places);
+    with_texture(resource, texture(format, how), [&](cudaTextureObject_t image) {
+        plane ? fetches<<<1, COUNT>>>(image, Plane, how.whole, buffers().places, buffers().out)
+              : elements<<<1, COUNT>>>(image, how.whole, buffers().places, buffers().out);
+    });
     show((plane ? "rows of " : "elements of ") + named(plane ? Plane : Line, format, how), format.channels);
-    CHECK(cudaDestroyTextureObject(image));
     CHECK(cudaFree(memory));
 }
 
@@ -366,20 +350,18 @@ void weights(int axis) {
         cudaResourceDesc resource = {};
         resource.resType = cudaResourceTypeArray;
         resource.res.array.array = array;
-        cudaTextureDesc reading = texture(FLOAT1, {1, true, false, false});
-        cudaTextureObject_t image;
-        CHECK(cudaCreateTextureObject(&image, &resource, &reading, nullptr));
-        for (int part = 0; part < 4; part++) {
-            std::vector<Place> places(COUNT);
-            for (int at = 0; at < COUNT; at++) {
-                float along = 0.5f + float(part * 256 + at * 5 + part) / 1024;
-                places[at] = {axis == 0 ? along : 0.5f, axis == 1 ? along : 0.5f, axis == 2 ? along : 0.5f, 0};
+        with_texture(resource, texture(FLOAT1, {1, true, false, false}), [&](cudaTextureObject_t image) {
+            for (int part = 0; part < 4; part++) {
+                std::vector<Place> places(COUNT);
+                for (int at = 0; at < COUNT; at++) {
+                    float along = 0.5f + float(part * 256 + at * 5 + part) / 1024;
+                    places[at] = {axis == 0 ? along : 0.5f, axis == 1 ? along : 0.5f, axis == 2 ? along : 0.5f, 0};
+                }
+                put(places);
+                fetches<<<1, COUNT>>>(image, Geometry(axis), false, buffers().places, buffers().out);
+                show("weights along " + std::to_string(axis) + (ends == far ? " far" : ""), 1);
             }
-            put(places);
-            fetches<<<1, COUNT>>>(image, Geometry(axis), false, buffers().places, buffers().out);
-            show("weights along " + std::to_string(axis) + (ends == far ? " far" : ""), 1);
-        }
-        CHECK(cudaDestroyTextureObject(image));
+        });
         CHECK(cudaFreeArray(array));
     }
 }

@@ -89,7 +89,7 @@ fn a_function_runs_while_the_program_goes_on_and_later_work_waits_for_it() {
     assert_eq!(call("cuStreamQuery", &[waiting]), NOT_READY);
     ok("cuMemsetD32Async", &[device_words(&[0; 64]), 3, 64, other]);
     ok("cuStreamSynchronize", &[other]);
-    // What is copied of the program's own memory is what it was at the call.
+    // Bytes of the program's own memory are copied as they were at the call.
     let copied = device_words(&[0; 64]);
     ok(
         "cuMemcpyHtoDAsync_v2",

@@ -418,7 +418,7 @@ impl Image {
                 false => (filter::nearest(steps), 0),
             };
             let both = [first, first + 1].map(|at| self.index(it, at));
-            // What is clamped is one element.
+            // Clamped, they are one element.
             let is_one = both[0] == both[1] && !self.repeats(it);
             (both, if is_one { 0 } else { share })
         });
