@@ -172,7 +172,10 @@ class Driver:
     """The driver's functions that are needed, on the first device."""
 
     def __init__(self):
-        self.library = ctypes.CDLL("libcuda.so.1")
+        try:
+            self.library = ctypes.CDLL("libcuda.so.1")
+        except OSError as error:
+            sys.exit(f"{error}: without a GPU, `ridgepoint emulate` has a driver")
         self.call("cuInit", 0)
         device, context = ctypes.c_int(), ctypes.c_void_p()
         self.call("cuDeviceGet", ctypes.byref(device), 0)
