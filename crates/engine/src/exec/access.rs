@@ -28,7 +28,7 @@ pub(crate) struct Access {
     pub(crate) offset: i64,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
-    /// Of a word of which an atomic of fewer bits changes a part, the bytes of the part.
+    /// Of a word of which a loop that compares and swaps it changes a part, the bytes of the part.
     pub(crate) part_bytes: Option<u32>,
     /// The root of the address, where it is known.
     pub(crate) root: Option<Root>,
@@ -91,9 +91,20 @@ impl Act {
     }
 }
 
+/// The part of a word that an atomic of it is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The slot of the bit that it begins at.
+    pub(crate) begins: u32,
+    /// Its bytes, at least.
+    pub(crate) bytes: u32,
+}
+
 /// A change of an element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Atomic {
+    /// Where it is about a part of a word alone: an `or`, `xor` or `and`.
+    pub(crate) part: Option<Part>,
     /// The new value of an element, from it, the operand and the comparand.
     pub(crate) update: fn(u128, u128, u128) -> u128,
     /// Slots of the operands, one an element.

@@ -57,6 +57,11 @@ pub(super) unsafe fn check(
         // SAFETY: the contract of this function.
         return unsafe { partial_words::check(context, op, access, (space, host), lanes, bytes) };
     }
+    // SAFETY: the contract of this function.
+    let parts = unsafe { partial_words::placed(context, access, lanes) };
+    let parts = parts.as_ref();
+    let parts = parts.map(|(addresses, bytes)| Lanes::new(addresses, lanes.mask, *bytes));
+    let lanes = parts.as_ref().unwrap_or(lanes);
     let fault = stray(context, op, access, space, lanes)
         .or_else(|| beyond_lent(context, access, space, lanes))
         .or_else(|| writes_fixed(context, access, space, lanes));
@@ -242,7 +247,8 @@ pub(super) fn told<'a>(
     check::Access {
         instruction: site(context.at.function_index(), op.instruction),
         what,
-        element_bytes: access.element,
+        // A part of a word is less than the element.
+        element_bytes: access.element.min(lanes.bytes),
         lanes,
         unwritten,
         stored: None,

@@ -9,7 +9,7 @@ use super::atomic;
 use super::handler::{handler, rare};
 use super::slots::kind;
 use super::{Lowered, Lowering};
-use crate::exec::access::{self, Access, Act, Atomic, Data};
+use crate::exec::access::{self, Access, Act, Atomic, Data, Part};
 use crate::exec::atomic_update::update;
 use crate::exec::op::binary;
 use crate::exec::registers::{Kind, LANES};
@@ -345,7 +345,15 @@ impl Lowering<'_> {
             .iter()
             .map(|&it| self.loaded(it))
             .collect();
+        let part = match self.partial_words.placed(self.instruction) {
+            Some(placed) => Some(Part {
+                begins: self.read(&Operand::Register(placed.begins), Kind::Word)?,
+                bytes: placed.bytes,
+            }),
+            None => None,
+        };
         let act = Act::Atomic(Atomic {
+            part,
             update,
             operands,
             comparand,

@@ -159,8 +159,11 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         false => hoist::hoisted(function, body, &pieces),
         true => hoist::Hoisted::default(),
     };
+    let partial_words = PartialWords::of(body);
+    let pinned = hoisted.registers.iter().copied();
+    let pinned = pinned.chain(partial_words.registers()).collect();
     let slots = match layout.is_stepped {
-        false => Slots::new(body, &pieces, &hoisted.registers),
+        false => Slots::new(body, &pieces, &pinned),
         true => Slots::new(
             body,
             &pieces,
@@ -182,7 +185,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         bulks: Vec::new(),
         videos: Vec::new(),
         lists: Vec::new(),
-        partial_words: PartialWords::of(body),
+        partial_words,
         roots: roots::Roots::of(layout, index, function, body, &locals),
         constants: HashMap::new(),
         specials: HashMap::new(),

@@ -16,6 +16,7 @@ mod mutation;
 mod nvcc;
 mod own_buffer;
 mod own_memory;
+mod partial_words;
 mod places;
 mod read_only;
 mod refused;

@@ -117,4 +117,6 @@ values! {
     bytes::bytes_on_heap / bytes_on_heap_fixed: "uninitialised",
     bytes::byte_not_atomic / byte_not_atomic_fixed: "race",
     bytes::half_not_atomic / half_not_atomic_fixed: "race",
+    bytes::flags_not_atomic / flags_not_atomic_fixed: "race",
+    bytes::half_not_cleared / half_not_cleared_fixed: "uninitialised",
 }

@@ -32,6 +32,9 @@ impl Verifier<'_> {
             Act::CopyFrom { to, .. } => self.slot(*to, Kind::Double),
             Act::Atomic(atomic) => {
                 self.slot(atomic.comparand, atomic.kind)?;
+                if let Some(part) = atomic.part {
+                    self.slot(part.begins, Kind::Word)?;
+                }
                 let mut operands = atomic.operands[..count].iter();
                 operands.try_for_each(|&slot| self.slot(slot, atomic.kind))
             }
