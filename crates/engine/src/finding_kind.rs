@@ -155,6 +155,10 @@ kinds! {
     /// by then.
     WaitBeforeInval = "wait before `mbarrier.inval`", "", Benign;
 
+    /// A thread invalidates an mbarrier after others have arrived at it, and nothing orders their arrivals before that: each had
+    /// counted by then.
+    ArrivalBeforeInval = "arrival before `mbarrier.inval`", "", Benign;
+
     /// Bytes are read by `ld.global.nc` and written in the same launch.
     ReadOnlyLoad = "read-only load of data that the kernel writes",
         "; `ld.global.nc` is for what no thread of the launch writes";

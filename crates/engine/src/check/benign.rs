@@ -35,7 +35,10 @@ impl Harmless {
             Harmless::Invalidation => {
                 let is_wait =
                     matches!(site.what, AccessKind::Read(_)) && site.what.strong().is_some();
-                is_wait.then_some(Wrong::WaitBeforeInval)
+                match site.is_arrival {
+                    true => Some(Wrong::ArrivalBeforeInval),
+                    false => is_wait.then_some(Wrong::WaitBeforeInval),
+                }
             }
         }
     }

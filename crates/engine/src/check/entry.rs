@@ -184,10 +184,19 @@ impl Checker {
         self.numbered_in_shared(owner, who, &numbered)
     }
 
+    /// A thread arrives at an mbarrier in shared memory of a block, by `mbarrier.arrive`.
+    ///
+    /// # Errors
+    /// As [`Checker::shared`].
+    pub fn arrive_at(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
+        let numbered = self.numbered(who, access, Role::Arrival);
+        self.numbered_in_shared(owner, who, &numbered)
+    }
+
     /// A thread ends an mbarrier in shared memory of a block, by `mbarrier.inval`.
     ///
     /// # Errors
-    /// As [`Checker::shared`]; that others which have waited are not known to come before is benign.
+    /// As [`Checker::shared`]; that others which have waited or arrived are not known to come before is benign.
     pub fn invalidate(&mut self, owner: BlockId, who: Accessors, access: &Access<'_>) -> Checked {
         let numbered = Numbered {
             is_inval: true,
@@ -305,11 +314,15 @@ impl Checker {
             program,
             instruction: access.instruction,
             what: access.what,
-            is_copy: !matches!(role, Role::Read | Role::Write | Role::Product),
+            is_copy: !matches!(
+                role,
+                Role::Read | Role::Write | Role::Arrival | Role::Product
+            ),
             is_bulk: !matches!(
                 role,
-                Role::Read | Role::Write | Role::CopyFrom | Role::CopyTo
+                Role::Read | Role::Write | Role::Arrival | Role::CopyFrom | Role::CopyTo
             ),
+            is_arrival: role == Role::Arrival,
             element_bytes: access.element_bytes,
         };
         Numbered {

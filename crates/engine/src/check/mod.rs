@@ -25,6 +25,7 @@
 //! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
 //! | the host copies or fills | [`Checker::host`] |
 //! | an unchecked launch has run | [`Checker::trust`] |
+//! | `mbarrier.arrive`, of the word itself | [`Checker::arrive_at`] |
 //! | an mbarrier is invalidated | [`Checker::invalidate`] |
 //! | a launch has ended well | [`Checker::leaks`], [`Checker::results`] |
 //! | a launch has ended | [`Checker::take_benign`] |

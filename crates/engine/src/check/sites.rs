@@ -14,6 +14,8 @@ pub(super) struct Site {
     pub(super) is_copy: bool,
     /// Whether that is through the asynchronous proxy.
     pub(super) is_bulk: bool,
+    /// Whether it is `mbarrier.arrive`.
+    pub(super) is_arrival: bool,
     pub(super) element_bytes: u32,
 }
 
@@ -46,6 +48,8 @@ impl Site {
 pub(super) enum Role {
     Read,
     Write,
+    /// At an mbarrier.
+    Arrival,
     CopyFrom,
     CopyTo,
     BulkFrom,
@@ -74,7 +78,7 @@ pub(super) struct Sites {
 
 /// Instructions are numbered with gaps between functions.
 const PAGE: usize = 256;
-type Page = [[u16; 9]; PAGE];
+type Page = [[u16; 10]; PAGE];
 
 /// More than a cell can number are one.
 const MOST: usize = u16::MAX as usize;
@@ -87,6 +91,7 @@ impl Sites {
             what,
             is_copy: false,
             is_bulk: false,
+            is_arrival: false,
             element_bytes: 1,
         };
         Sites {
@@ -145,7 +150,7 @@ impl Sites {
         let table = &mut self.tables[table];
         let at = site.instruction as usize;
         table.resize_with(table.len().max(at / PAGE + 1), || None);
-        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 9]; PAGE]));
+        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 10]; PAGE]));
         page[at % PAGE][role as usize] = number as u16;
         number as u32
     }

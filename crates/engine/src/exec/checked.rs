@@ -534,6 +534,17 @@ pub(super) fn shared_word(
     word_as(context, op, lane, spot, what, Checker::shared_of)
 }
 
+/// Tells that a lane arrives at an mbarrier.
+pub(super) fn arrive_at(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &SharedOperand,
+    what: AccessKind,
+) -> Result<(), Cause> {
+    word_as(context, op, lane, spot, what, Checker::arrive_at)
+}
+
 /// Tells that a lane invalidates an mbarrier.
 pub(super) fn invalidate(
     context: &mut Context<'_>,

@@ -279,6 +279,9 @@ impl Step<'_> {
         let mut word = self.read()?;
         match self.it.act {
             Act::Inval => checked::invalidate(context, self.op, self.lane, &self.spot)?,
+            Act::Arrive(_) => {
+                checked::arrive_at(context, self.op, self.lane, &self.spot, self.it.what)?;
+            }
             _ => self.tell(context)?,
         }
         // SAFETY: the slots are those of a verified program, of their kinds.

@@ -11,6 +11,7 @@ mod divergence;
 mod edges;
 mod footprint;
 mod hopper;
+mod invalidation;
 mod launches;
 mod mutation;
 mod nvcc;
