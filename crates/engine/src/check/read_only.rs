@@ -2,7 +2,6 @@
 //! accesses.
 
 use super::access::{Access, Accessors};
-use super::benign::Harmless;
 use super::cell::{Before, Wrong, entries};
 use super::line::{PENDING, SET, SITE, SITE_SHIFT, STRONG, THREAD};
 use super::shadow::Cells;
@@ -223,8 +222,7 @@ impl Checker {
         })
     }
 
-    /// Looks whether a write changes bytes that the launch has read so, which lie in one allocation. One that stores what is there
-    /// already changes nothing of what the read may have seen.
+    /// Looks whether a write reaches bytes that the launch has read so, which lie in one allocation.
     ///
     /// # Errors
     /// Who has read them.
@@ -251,13 +249,6 @@ impl Checker {
         }
         for (lane, address, bytes) in all {
             let reader = known.read_only.reader(cached, address, bytes.into(), began);
-            let reader = reader.and_then(|_| {
-                let mut each = address..address + u64::from(bytes);
-                each.find_map(|at| {
-                    let is_equal = access.harmless(lane, at, 1) == Some(Harmless::EqualStore);
-                    (!is_equal).then(|| known.read_only.reader(cached, at, 1, began))?
-                })
-            });
             let instance = reader.and_then(|it| self.world.instance(it.epoch));
             if instance.is_some_and(|it| it.launch == launch) {
                 let trouble = Trouble {

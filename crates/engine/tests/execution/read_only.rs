@@ -136,37 +136,6 @@ fn bytes_beside_them_may_be_written() {
 }
 
 #[test]
-fn what_is_there_already_may_be_written() {
-    for (read, equal, other) in [
-        ("u32 %r2", "global.u32 [%rd2], %r2", "global.u32 [%rd2], 7"),
-        (
-            "u32 %r2",
-            "relaxed.gpu.global.u32 [%rd2], %r2",
-            "relaxed.gpu.global.u32 [%rd2], 7",
-        ),
-        // The upper half, which was not read so, may change.
-        (
-            "u16 %h1",
-            "global.u32 [%rd2], 0x10000",
-            "global.u32 [%rd2], 0x10001",
-        ),
-        ("u16 %h1", "global.u16 [%rd2], %h1", "global.u8 [%rd2+1], 7"),
-    ] {
-        let body = |write: &str| format!("ld.global.nc.{read}, [%rd2]; bar.sync 0; st.{write};");
-        let ran = Device::new().launch(&body(equal));
-        ran.unwrap_or_else(|error| panic!("{equal}: {error}"));
-        found(&body(other), "writes it at");
-    }
-    // Of two lanes one stores something else.
-    let both = "ld.global.nc.u32 %r2, [%rd1]; bar.sync 0; setp.lt.u32 %p1, %r1, 2; @%p1 st.global.u32 [%rd1], %r1;";
-    let said = Device::new()
-        .launch(both)
-        .expect_err("it changes")
-        .to_string();
-    assert!(said.contains("on element 0 of `y`"), "{said}");
-}
-
-#[test]
 fn other_launches_may_write_them() {
     let mut device = Device::new();
     for _ in 0..3 {
