@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -40,6 +41,28 @@ fn survivors_are_listed_by_line_and_are_not_asked_for_again() {
     );
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert_eq!(journal(folder.path()).len(), 7 + 3);
+}
+
+#[test]
+fn a_test_that_is_being_tried_is_ended_with_the_time() {
+    let folder = folder();
+    let script = "./saxpy && if [ \"$RIDGEPOINT_MUTANT\" ]; then sleep 300; fi";
+    fs::write(folder.path().join("slow.sh"), script).expect("writable");
+    let begun = Instant::now();
+    let line = "ridgepoint mutate --stop-after 5 sh slow.sh";
+    let (_, errors) = run(folder.path(), line);
+    assert!(
+        errors.contains(" not tried: the same command goes on"),
+        "{errors}"
+    );
+    // Those that the checks have killed; survivors would have slept.
+    let answers = journal(folder.path());
+    assert!(answers.len() <= 4, "{answers:?}");
+    assert!(
+        answers.iter().all(|it| it["answer"]["killed"].is_object()),
+        "{answers:?}"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(100));
 }
 
 #[test]

@@ -158,6 +158,7 @@ fn run(
         seeds,
         max_steps: MAX_STEPS,
         patience: PATIENCE,
+        until: None,
         change: None,
         coverage: Some(folder.path()),
         output: Some(&output),

@@ -27,6 +27,8 @@ pub(super) struct Conditions<'a> {
     pub(super) max_steps: u64,
     /// When it is killed.
     pub(super) patience: Duration,
+    /// When it is ended without an answer.
+    pub(super) until: Option<Instant>,
     /// The file with a change to make.
     pub(super) change: Option<&'a Path>,
     /// The folder for what it executes.
@@ -40,7 +42,7 @@ pub(super) struct Conditions<'a> {
 pub(super) enum Ended {
     Passed,
     Failed(Killer),
-    /// A signal has asked the command to end.
+    /// A signal has asked the command to end, or its time is over.
     Interrupted,
 }
 
@@ -93,7 +95,8 @@ impl Test {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            if interrupt.flow().is_break() {
+            let is_over = conditions.until.is_some_and(|until| Instant::now() > until);
+            if is_over || interrupt.flow().is_break() {
                 end(&mut child)?;
                 return Ok(Ended::Interrupted);
             }

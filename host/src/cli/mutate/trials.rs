@@ -34,7 +34,7 @@ pub(super) struct Trials<'a> {
     pub(super) suite: &'a Suite,
     pub(super) baseline: &'a Baseline,
     pub(super) seeds: u64,
-    /// When no other is begun.
+    /// When no other is begun, and those that are tried are ended without an answer.
     pub(super) until: Option<Instant>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) console: &'a Console,
@@ -108,7 +108,7 @@ impl Trials<'_> {
         self.interrupt.flow().is_break() || self.until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// The answer of all tests that execute it; none where a signal has come meanwhile.
+    /// The answer of all tests that execute it; none where a signal has come or the time has ended meanwhile.
     fn answer(&self, candidate: &Candidate) -> io::Result<Option<Answer>> {
         let mut answer = Answer::NotMade;
         for mutant in &candidate.all {
@@ -135,6 +135,7 @@ impl Trials<'_> {
                 },
                 max_steps: run.max_steps(),
                 patience: run.patience(),
+                until: self.until,
                 change: Some(&change),
                 coverage: None,
                 output: None,
