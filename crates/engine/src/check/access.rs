@@ -132,11 +132,12 @@ pub enum Unwritten {
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// Which instruction, within the launch's program. Always the same `what`, `element_bytes` and
-    /// bytes, but that a compare-and-swap may also read.
+    /// bytes, but that a compare-and-swap may also read, and an atomic be about 1 or 2 bytes of its word, or all.
     pub instruction: u32,
     /// The kind.
     pub what: AccessKind,
-    /// Bytes of one element of a vector; else those of the access.
+    /// Bytes of one element of a vector; else those of the access. More where an atomic of a word is about a part of it alone,
+    /// which the lanes then have.
     pub element_bytes: u32,
     /// Where: addresses of global memory, offsets in shared and local memory.
     pub lanes: &'a Lanes<'a>,

@@ -400,31 +400,25 @@ impl Judge<'_> {
             return Ok(());
         }
         match (before.what.strong(), touch.what.strong()) {
-            (Some(other), Some(own)) => {
-                let (other, own) = (
-                    (other.1, before.element_bytes),
-                    (own.1, touch.element_bytes),
-                );
-                self.tells_apart(other, own, entry).map_or(Ok(()), Err)
+            (Some(_), Some(_)) if !before.is_as_wide_as(self.sites.get(touch.site)) => {
+                Err(RaceReason::Size)
             }
+            (Some(other), Some(own)) => match self.reaches(other.1.min(own.1), entry) {
+                true => Ok(()),
+                false => Err(RaceReason::Scope),
+            },
             _ => Err(RaceReason::Weak),
         }
     }
 
-    /// Why two strong accesses are not atomic for each other, if they are not.
-    fn tells_apart(
-        &self,
-        other: (Scope, u32),
-        own: (Scope, u32),
-        entry: &Entry,
-    ) -> Option<RaceReason> {
-        if other.1 != own.1 {
-            return Some(RaceReason::Size);
+    /// Whether a scope reaches from the entry's threads to those that access now.
+    fn reaches(&self, scope: Scope, entry: &Entry) -> bool {
+        if scope >= Scope::System {
+            return true;
         }
-        if other.0.min(own.0) >= Scope::System {
-            return None;
-        }
-        let instance = self.world.instance(entry.epoch)?;
+        let Some(instance) = self.world.instance(entry.epoch) else {
+            return true;
+        };
         let clock = self.clock;
         let needed = if instance.launch == clock.launch && instance.block == clock.block {
             Scope::Block
@@ -439,7 +433,7 @@ impl Judge<'_> {
         } else {
             Scope::System
         };
-        (other.0.min(own.0) < needed).then_some(RaceReason::Scope)
+        scope >= needed
     }
 
     /// A thread of the entry that nothing orders before this one: the latest if it is one. Of a strong write the element's place.
@@ -496,7 +490,9 @@ impl Judge<'_> {
         let is_weak = touch.what.strong().is_none();
         site == touch.site
             || (before.what == touch.what
-                && (is_weak || before.element_bytes == touch.element_bytes))
+                && (is_weak
+                    || before.element_bytes == touch.element_bytes
+                        && before.is_part == self.sites.get(touch.site).is_part))
     }
 
     /// Adds the access: to an entry of its warp and time that is of the same kind, if there is one.

@@ -310,25 +310,27 @@ impl Checker {
     ) -> Numbered<'a> {
         let block = live(&mut self.blocks, who.block);
         let (table, program) = (block.table, block.program);
+        let is_part = access.element_bytes > access.lanes.bytes;
+        let element_bytes = access.element_bytes.min(access.lanes.bytes);
+        let role = match (role, is_part) {
+            (Role::Write, true) if element_bytes == 1 => Role::Byte,
+            (Role::Write, true) => Role::Half,
+            _ => role,
+        };
         let site = || Site {
             program,
             instruction: access.instruction,
             what: access.what,
-            is_copy: !matches!(
-                role,
-                Role::Read | Role::Write | Role::Arrival | Role::Product
-            ),
-            is_bulk: !matches!(
-                role,
-                Role::Read | Role::Write | Role::Arrival | Role::CopyFrom | Role::CopyTo
-            ),
+            is_copy: role.is_copy(),
+            is_bulk: role.is_bulk(),
             is_arrival: role == Role::Arrival,
-            element_bytes: access.element_bytes,
+            is_part,
+            element_bytes,
         };
         Numbered {
             warp: who.warp,
             what: access.what,
-            element_bytes: access.element_bytes,
+            element_bytes,
             lanes: access.lanes,
             unwritten: access.unwritten,
             stored: access.stored,

@@ -16,6 +16,8 @@ pub(super) struct Site {
     pub(super) is_bulk: bool,
     /// Whether it is `mbarrier.arrive`.
     pub(super) is_arrival: bool,
+    /// Whether an instruction of a word is about a part of it alone, of `element_bytes`.
+    pub(super) is_part: bool,
     pub(super) element_bytes: u32,
 }
 
@@ -23,6 +25,14 @@ impl Site {
     /// Whether it is a thread's own plain store.
     pub(super) fn is_plain_store(&self) -> bool {
         self.what == AccessKind::Write(Strength::Weak) && !self.is_copy && self.program != OF_HOST
+    }
+
+    /// Whether a strong access and another reach as many bytes at once, so that each is atomic for the other. An atomic that is
+    /// about a part of its word is one of both.
+    pub(super) fn is_as_wide_as(&self, other: &Site) -> bool {
+        let is_word = |it: &Site| it.is_part || it.element_bytes == 4;
+        self.element_bytes == other.element_bytes
+            || (self.is_part || other.is_part) && is_word(self) && is_word(other)
     }
 
     /// The action, for findings.
@@ -48,6 +58,9 @@ impl Site {
 pub(super) enum Role {
     Read,
     Write,
+    /// Of a part of the word that an atomic is of.
+    Byte,
+    Half,
     /// At an mbarrier.
     Arrival,
     CopyFrom,
@@ -58,6 +71,23 @@ pub(super) enum Role {
     BulkToGlobal,
     /// By a product of matrices.
     Product,
+}
+
+impl Role {
+    pub(super) fn is_copy(self) -> bool {
+        matches!(self, Role::CopyFrom | Role::CopyTo) || self.is_bulk() && self != Role::Product
+    }
+
+    pub(super) fn is_bulk(self) -> bool {
+        matches!(
+            self,
+            Role::BulkFrom
+                | Role::BulkTo
+                | Role::BulkFromGlobal
+                | Role::BulkToGlobal
+                | Role::Product
+        )
+    }
 }
 
 /// In place of a program: the host's.
@@ -78,7 +108,8 @@ pub(super) struct Sites {
 
 /// Instructions are numbered with gaps between functions.
 const PAGE: usize = 256;
-type Page = [[u16; 10]; PAGE];
+const ROLES: usize = Role::Product as usize + 1;
+type Page = [[u16; ROLES]; PAGE];
 
 /// More than a cell can number are one.
 const MOST: usize = u16::MAX as usize;
@@ -92,6 +123,7 @@ impl Sites {
             is_copy: false,
             is_bulk: false,
             is_arrival: false,
+            is_part: false,
             element_bytes: 1,
         };
         Sites {
@@ -150,7 +182,7 @@ impl Sites {
         let table = &mut self.tables[table];
         let at = site.instruction as usize;
         table.resize_with(table.len().max(at / PAGE + 1), || None);
-        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 10]; PAGE]));
+        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; ROLES]; PAGE]));
         page[at % PAGE][role as usize] = number as u16;
         number as u32
     }

@@ -247,8 +247,7 @@ pub(super) fn told<'a>(
     check::Access {
         instruction: site(context.at.function_index(), op.instruction),
         what,
-        // A part of a word is less than the element.
-        element_bytes: access.element.min(lanes.bytes),
+        element_bytes: access.element,
         lanes,
         unwritten,
         stored: None,

@@ -158,6 +158,44 @@ fn the_part_itself_must_have_been_written() {
     }
 }
 
+/// PTX has it as an atomic of the word, whatever it is about. So has a byte that is swapped in its word.
+#[test]
+fn atomics_of_the_whole_word_are_atomic_for_that_of_its_part() {
+    for (bytes, load, change) in changes() {
+        for place in (0..4).step_by(bytes as usize) {
+            for others in [
+                "atom.relaxed.sys.global.or.b32 %r11, [%rd1], 0x01010101;",
+                "red.relaxed.sys.global.add.u32 [%rd1], 1;",
+                "st.relaxed.sys.global.u32 [%rd1], %r1;",
+                "ld.relaxed.sys.global.u32 %r11, [%rd1];",
+            ] {
+                let found = found((load, &change), (place, 1), others, WRITTEN);
+                assert_eq!(found, None, "{change}, {others}");
+            }
+            let half = place / 2 * 2;
+            let others = format!(
+                "st.relaxed.sys.global.u{} [%rd1+{half}], %h1;",
+                8 * (3 - bytes)
+            );
+            let found = found((load, &change), (place, 1), &others, WRITTEN);
+            let found = found.unwrap_or_else(|| panic!("nothing: {change}, {others}"));
+            assert!(
+                found.contains("atomics of different sizes"),
+                "{others}: {found}"
+            );
+        }
+    }
+}
+
+/// One instruction is about a byte of one word and all of another.
+#[test]
+fn what_one_instruction_is_about_may_differ() {
+    let change = format!(
+        "GO: @%p1 mov.b32 %r5, 0x10001; {SHIFTED} atom.relaxed.sys.global.or.b32 %r11, [%rd4], %r6;"
+    );
+    assert_eq!(found(("u32", &change), (0, 1), "bra GO;", WRITTEN), None);
+}
+
 /// What has ones outside of a part is the whole word's.
 #[test]
 fn a_wider_value_changes_the_word() {
