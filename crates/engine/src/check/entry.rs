@@ -310,8 +310,8 @@ impl Checker {
     ) -> Numbered<'a> {
         let block = live(&mut self.blocks, who.block);
         let (table, program) = (block.table, block.program);
-        let is_part = access.element_bytes > access.lanes.bytes;
-        let element_bytes = access.element_bytes.min(access.lanes.bytes);
+        let element_bytes = access.counted_bytes();
+        let is_part = element_bytes < access.element_bytes;
         let role = match (role, is_part) {
             (Role::Write, true) if element_bytes == 1 => Role::Byte,
             (Role::Write, true) => Role::Half,

@@ -404,7 +404,7 @@ pub(super) fn after_atomic(
         && given.0 != 0
         && let Some(checking) = &mut context.at.checking
     {
-        let (bytes, given) = ((address, told.element_bytes), (given.0 >> below, given.1));
+        let (bytes, given) = ((address, told.counted_bytes()), (given.0 >> below, given.1));
         let checker = &mut checking.checker;
         checker.store_undefined(place, who, bytes, given, told.instruction);
     }
