@@ -196,7 +196,7 @@ fn what_one_instruction_is_about_may_differ() {
     assert_eq!(found(("u32", &change), (0, 1), "bra GO;", WRITTEN), None);
 }
 
-/// What has ones outside of a part is the whole word's.
+/// An operand with ones outside of a part changes the whole word.
 #[test]
 fn a_wider_value_changes_the_word() {
     let change = format!("{SHIFTED} atom.global.or.b32 %r11, [%rd4], %r6;");
