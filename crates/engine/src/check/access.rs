@@ -146,10 +146,3 @@ pub struct Access<'a> {
     /// The values of a plain store: asked for only where lanes reach the same bytes. Without them these race.
     pub stored: Option<&'a dyn Stored>,
 }
-
-impl Access<'_> {
-    /// Returns the bytes of an element, or of the part that it is about.
-    pub(crate) fn counted_bytes(&self) -> u32 {
-        self.element_bytes.min(self.lanes.bytes)
-    }
-}

@@ -310,7 +310,7 @@ impl Checker {
     ) -> Numbered<'a> {
         let block = live(&mut self.blocks, who.block);
         let (table, program) = (block.table, block.program);
-        let element_bytes = access.counted_bytes();
+        let element_bytes = access.element_bytes.min(access.lanes.bytes);
         let is_part = element_bytes < access.element_bytes;
         let role = match (role, is_part) {
             (Role::Write, true) if element_bytes == 1 => Role::Byte,

@@ -522,43 +522,12 @@ pub(crate) fn bulk_wait(context: &mut Context<'_>, but: u32, only_reads: bool) {
     }
 }
 
-/// Tells of what a lane does with 8 bytes of shared memory, an mbarrier or others.
-pub(super) fn shared_word(
-    context: &mut Context<'_>,
-    op: &Op,
-    lane: usize,
-    spot: &SharedOperand,
-    what: AccessKind,
-) -> Result<(), Cause> {
-    word_as(context, op, lane, spot, what, Checker::shared_of)
-}
-
-/// Tells that a lane arrives at an mbarrier.
-pub(super) fn arrive_at(
-    context: &mut Context<'_>,
-    op: &Op,
-    lane: usize,
-    spot: &SharedOperand,
-    what: AccessKind,
-) -> Result<(), Cause> {
-    word_as(context, op, lane, spot, what, Checker::arrive_at)
-}
-
-/// Tells that a lane invalidates an mbarrier.
-pub(super) fn invalidate(
-    context: &mut Context<'_>,
-    op: &Op,
-    lane: usize,
-    spot: &SharedOperand,
-) -> Result<(), Cause> {
-    let what = AccessKind::Write(Strength::Weak);
-    word_as(context, op, lane, spot, what, Checker::invalidate)
-}
-
 /// Tells the checker of an access to shared memory of a block.
-type OfShared = fn(&mut Checker, BlockId, Accessors, &check::Access<'_>) -> check::Checked;
+pub(super) type OfShared =
+    fn(&mut Checker, BlockId, Accessors, &check::Access<'_>) -> check::Checked;
 
-fn word_as(
+/// Tells, by `tell`, of what a lane does with 8 bytes of shared memory, an mbarrier or others.
+pub(super) fn shared_word(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,

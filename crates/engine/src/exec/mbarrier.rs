@@ -1,13 +1,13 @@
 //! `mbarrier`: objects of 64 bits in shared memory at which threads arrive and asynchronous copies count
 //! their bytes.
 
-use super::checked;
+use super::checked::{self, OfShared};
 use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
 use super::shared_operand::{Address, SharedOperand};
 use super::surroundings::Unmet;
-use crate::check::AccessKind;
+use crate::check::{AccessKind, Checker, Strength};
 
 /// An instruction on an mbarrier. Numbers are slots of words, but for states and phases that are states.
 #[derive(Clone, Copy, Debug)]
@@ -201,7 +201,12 @@ impl Step<'_> {
 
     /// Tells the checks.
     fn tell(&self, context: &mut Context<'_>) -> Result<(), Cause> {
-        checked::shared_word(context, self.op, self.lane, &self.spot, self.it.what)
+        let (what, tell): (_, OfShared) = match self.it.act {
+            Act::Inval => (AccessKind::Write(Strength::Weak), Checker::invalidate),
+            Act::Arrive(_) => (self.it.what, Checker::arrive_at),
+            _ => (self.it.what, Checker::shared_of),
+        };
+        checked::shared_word(context, self.op, self.lane, &self.spot, what, tell)
     }
 
     /// Reads the state of the mbarrier.
@@ -277,13 +282,7 @@ impl Step<'_> {
     /// The slots are those of the running program.
     unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Cause> {
         let mut word = self.read()?;
-        match self.it.act {
-            Act::Inval => checked::invalidate(context, self.op, self.lane, &self.spot)?,
-            Act::Arrive(_) => {
-                checked::arrive_at(context, self.op, self.lane, &self.spot, self.it.what)?;
-            }
-            _ => self.tell(context)?,
-        }
+        self.tell(context)?;
         // SAFETY: the slots are those of a verified program, of their kinds.
         let of = |slot: u32| unsafe { self.word(context, slot) };
         let changed = match self.it.act {

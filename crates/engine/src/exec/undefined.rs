@@ -398,13 +398,11 @@ pub(super) fn after_atomic(
 ) {
     let lane = who.mask.trailing_zeros() as usize;
     let address = told.lanes.addresses[lane];
-    // The bits of the element below the part that is changed.
-    let below = 8 * (address % u64::from(access.element)) as u32;
     if told.what.writes()
         && given.0 != 0
         && let Some(checking) = &mut context.at.checking
     {
-        let (bytes, given) = ((address, told.counted_bytes()), (given.0 >> below, given.1));
+        let bytes = (address, access.element);
         let checker = &mut checking.checker;
         checker.store_undefined(place, who, bytes, given, told.instruction);
     }
@@ -414,7 +412,7 @@ pub(super) fn after_atomic(
     for (index, data) in access.data.iter().enumerate() {
         let Some(slot) = data.slot else { continue };
         let mut value = Value::default();
-        let bits = there.0 << below >> (access.element * 8 * index as u32).min(127);
+        let bits = there.0 >> (access.element * 8 * index as u32).min(127);
         value.set(lane, bits & ones(data.kind.bits()), there.1);
         set(context, slot, who.mask, &value);
         context.at.tracks |= bits != 0;

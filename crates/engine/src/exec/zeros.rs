@@ -6,7 +6,7 @@ use super::failure::Cause;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
 use super::shared_operand::{Address, SharedOperand};
-use crate::check;
+use crate::check::{AccessKind, Checker, Strength};
 use crate::finding_kind::FindingKind;
 use crate::memory::Fault;
 
@@ -69,8 +69,8 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Cau
             host: spot.host.wrapping_add(behind as usize),
             owner: spot.owner,
         };
-        let what = check::AccessKind::Write(check::Strength::Weak);
-        checked::shared_word(context, op, lane, &word, what)?;
+        let what = AccessKind::Write(Strength::Weak);
+        checked::shared_word(context, op, lane, &word, what, Checker::shared_of)?;
         word.write(0);
     }
     Ok(())
