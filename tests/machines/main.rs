@@ -36,5 +36,5 @@ fn main() {
         vectors::trials,
     ];
     let trials = files.into_iter().flat_map(|trials| trials());
-    gpu_test::run(&arguments, trials.collect()).exit();
+    gpu_test::run_in_processes(&arguments, trials.collect()).exit();
 }

@@ -25,7 +25,9 @@ impl Origin {
     /// Those of PTX. Machine code has none.
     pub(super) fn of(text: &str) -> Origin {
         let mut kernels = HashMap::new();
-        for (name, digest) in text.lines().filter_map(described) {
+        // A search, and no look at each line: a device is opened for each of a thousand tests.
+        let marks = text.match_indices(MARK);
+        for (name, digest) in marks.filter_map(|(at, _)| described(text, at)) {
             kernels
                 .entry(name.to_owned())
                 .and_modify(|known| {
@@ -52,9 +54,13 @@ impl Origin {
     }
 }
 
-/// The name and the digest of a line that `#[kernel]` wrote.
-fn described(line: &str) -> Option<(&str, u64)> {
-    let line = line.trim().strip_prefix(MARK)?;
+/// The name and the digest of the line that `#[kernel]` wrote, if the line begins with the mark at `at`.
+fn described(text: &str, at: usize) -> Option<(&str, u64)> {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    if !before.is_empty() && !before.ends_with('\n') {
+        return None;
+    }
+    let line = text[at + MARK.len()..].lines().next()?.trim_end();
     // The file's name, between them, may hold anything.
     let (name, _) = line.split_once(" file=")?;
     let (_, digest) = line.rsplit_once(" digest=")?;

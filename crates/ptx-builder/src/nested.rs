@@ -279,7 +279,6 @@ fn cargo(
     command
         // What Rust-CUDA's kernels read with env!: 900 for compute capability 9.0.
         .env("CUDA_ARCH", format!("{}0", arch.number()))
-        .envs(options.variables())
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")

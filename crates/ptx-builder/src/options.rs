@@ -320,15 +320,6 @@ impl Options {
         ]
     }
 
-    /// Returns the variables that ptx-std reads with `option_env!`, so that it alone is compiled again for them.
-    pub(crate) fn variables(&self) -> [(&'static str, &'static str); 1] {
-        let panics = match self.panics {
-            Panics::Message => "message",
-            Panics::Place | Panics::Trap => "place",
-        };
-        [("PTX_STD_PANICS", panics)]
-    }
-
     /// Flags for every crate, `core` among them.
     pub(crate) fn flags_of_all(&self, arch: NvvmArch) -> Vec<String> {
         let mut flags = if self.common_libraries {
@@ -342,19 +333,29 @@ impl Options {
         flags
     }
 
-    /// Where other dependencies are common to all architectures, the arguments for cargo that make
-    /// ptx-std, and `half`, for this one.
+    /// The arguments for cargo that compile ptx-std apart from the other dependencies: for panics that say their message,
+    /// and, with `half`, for this architecture where the others are common to all. Cargo keeps what it builds with other
+    /// flags beside it: kernel crates with and without messages do not displace each other's ptx-std, as they would if
+    /// this were told by a variable.
     pub(crate) fn flags_of_library(&self, arch: NvvmArch, toolchain: &Toolchain) -> Vec<String> {
-        if !self.common_libraries {
-            return Vec::new();
+        let mut flags = Vec::new();
+        if self.common_libraries {
+            flags.extend(flags_beside_others(arch, toolchain));
         }
-        let flags = flags_beside_others(arch, toolchain);
-        let mut arguments = vec!["-Zprofile-rustflags".to_owned()];
-        for library in ["ridgepoint-ptx-std", "half"] {
+        let mut libraries = vec![("half", flags.clone())];
+        if self.panics == Panics::Message {
+            flags.push("--cfg=ptx_std_panics=\"message\"".to_owned());
+        }
+        libraries.push(("ridgepoint-ptx-std", flags));
+        let mut arguments = Vec::new();
+        for (library, flags) in libraries.into_iter().filter(|(_, flags)| !flags.is_empty()) {
             arguments.push("--config".to_owned());
             arguments.push(format!(
                 "profile.release.package.{library}.rustflags={flags:?}"
             ));
+        }
+        if !arguments.is_empty() {
+            arguments.push("-Zprofile-rustflags".to_owned());
         }
         arguments
     }

@@ -294,7 +294,7 @@ fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
 
 #[test]
 fn every_change_of_compilers_texts_is_ptx_again() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ptx/tests/corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ptx/tests/corpus");
     let mut count = 0;
     for entry in fs::read_dir(corpus).expect("the corpus") {
         let path = entry.expect("a file").path();

@@ -16,7 +16,10 @@ struct Row {
 
 /// The rows below the list's heading.
 fn rows() -> Vec<Row> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/testing-kernels.md");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../docs/testing-kernels.md"
+    );
     let text = fs::read_to_string(path).expect("the guide");
     let (_, list) = text
         .split_once("\n## What is not executed\n")
@@ -90,7 +93,10 @@ fn refused(name: &str, text: &str) -> Vec<Unsupported> {
 const CALLS: [&str; 2] = ["which nothing defines", "an argument that is no variable"];
 
 fn corpus() -> Vec<(String, String)> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../ptx/tests/corpus"));
+    let folder = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../ptx/tests/corpus"
+    ));
     let entries = fs::read_dir(folder).expect("the corpus");
     let paths = entries.map(|entry| entry.expect("a file").path());
     let ptx = paths.filter(|path| path.extension().is_some_and(|it| it == "ptx"));

@@ -22,5 +22,5 @@ fn main() -> ExitCode {
     trials.extend(machine_code::trials());
     trials.extend(workload::trials());
     trials.extend(guide::trials());
-    gpu_test::run(&Arguments::from_args(), trials).exit_code()
+    gpu_test::run_in_processes(&Arguments::from_args(), trials).exit_code()
 }

@@ -23,6 +23,7 @@
 //! the variable is 2 or more.
 
 mod gpu_thread;
+mod processes;
 mod schedules;
 #[cfg(feature = "proptest")]
 mod strategy;
@@ -34,6 +35,7 @@ use std::thread;
 
 use bytemuck::bytes_of;
 pub use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+pub use processes::run_in_processes;
 use ridgepoint_driver::record::{self, EXACT};
 pub use ridgepoint_driver::{Device, Embedded};
 use ridgepoint_driver::{DeviceValue, Emulation, Schedule, gpus};

@@ -16,7 +16,7 @@ const UNCOALESCED: f64 = 2.5;
 /// How often it is measured again: who shares the core's caches may be quieter then.
 const ATTEMPTS: usize = 5;
 
-/// Shown by `cargo test -p ridgepoint-engine --test execution -- --nocapture cost`.
+/// Shown by `cargo test -p ridgepoint-engine-tests --test execution -- --nocapture cost`.
 #[test]
 fn counting_costs_little_beside_a_plain_launch() {
     let gathered = (0..1 << 15).map(|index: u32| index.wrapping_mul(2654435761) >> 17);

@@ -64,5 +64,5 @@ fn main() {
         Trial::test("emulator::atomic::ring", ring::on_emulated_devices),
         on_two_gpus("cuda::atomic::ring", ptx(), ring::of_two_gpus),
     ]);
-    gpu_test::run(&Arguments::from_args(), trials).exit();
+    gpu_test::run_in_processes(&Arguments::from_args(), trials).exit();
 }

@@ -15,5 +15,5 @@ fn main() {
     trials.extend(several_devices::trials());
     trials.extend(values::trials());
     trials.extend(page::trials());
-    gpu_test::run(&Arguments::from_args(), trials).exit();
+    gpu_test::run_in_processes(&Arguments::from_args(), trials).exit();
 }

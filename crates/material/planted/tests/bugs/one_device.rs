@@ -12,7 +12,9 @@ use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 25;
+/// The orders of `.ci/full`.
+const ALL_SEEDS: u64 = 100;
 /// Enough steps for any of these kernels, and not so many that an endless one takes long.
 const STEPS: u64 = 1 << 14;
 
@@ -21,16 +23,27 @@ pub(crate) fn trials() -> Vec<Trial> {
     let trials = BUGS.iter().flat_map(|bug| {
         [
             Trial::test(format!("found::{}", bug.name), move || found(bug)),
-            Trial::test(format!("fails::{}", bug.name), move || fails(bug)),
+            Trial::test(format!("fails::{}", bug.name), move || fails(bug, SEEDS)),
             Trial::test(format!("clean::{}", bug.name), move || {
-                clean(bug.name, &bug.launch, (bug.fixed)())
+                clean(bug.name, &bug.launch, (bug.fixed)(), SEEDS)
+            }),
+            gpu_test::slow(&format!("fails::{}", bug.name), move || {
+                fails(bug, ALL_SEEDS)
+            }),
+            gpu_test::slow(&format!("clean::{}", bug.name), move || {
+                clean(bug.name, &bug.launch, (bug.fixed)(), ALL_SEEDS)
             }),
         ]
     });
-    let correct = CORRECT.iter().map(|it| {
-        Trial::test(format!("clean::{}", it.name), move || {
-            clean(it.name, &it.launch, (it.kernel)())
-        })
+    let correct = CORRECT.iter().flat_map(|it| {
+        [
+            Trial::test(format!("clean::{}", it.name), move || {
+                clean(it.name, &it.launch, (it.kernel)(), SEEDS)
+            }),
+            gpu_test::slow(&format!("clean::{}", it.name), move || {
+                clean(it.name, &it.launch, (it.kernel)(), ALL_SEEDS)
+            }),
+        ]
     });
     let each = Trial::test("panics_side_by_side", panics_side_by_side);
     let libraries = Trial::test("names_lines_of_libraries", names_lines_of_libraries);
@@ -144,9 +157,9 @@ fn typed(said: &str, error: &DriverError) -> Result<(), Failed> {
 }
 
 /// In any order something is found, and the process lives on.
-fn fails(bug: &Bug) -> Result<(), Failed> {
+fn fails(bug: &Bug, seeds: u64) -> Result<(), Failed> {
     let device = open(bug.launch.needs)?;
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let device = checked(&device, Schedule::Seeded(seed));
         match bug.launch.run(&device, (bug.kernel)()) {
             Err(error) if said_of(bug.name, &error).is_some() => (),
@@ -157,14 +170,14 @@ fn fails(bug: &Bug) -> Result<(), Failed> {
 }
 
 /// Nothing is found in any order, and what the kernel writes is what it writes in order.
-fn clean(name: &str, launch: &Launch, entry: Entry<Planted>) -> Result<(), Failed> {
+fn clean(name: &str, launch: &Launch, entry: Entry<Planted>, seeds: u64) -> Result<(), Failed> {
     let device = open(launch.needs)?;
     let run = |schedule| {
         let y = launch.run(&checked(&device, schedule), entry)?;
         Ok::<_, Failed>(without_addresses(name, y))
     };
     let in_order = run(Schedule::InOrder)?;
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let said = |failed: Failed| {
             let text = failed.message().unwrap_or("it failed");
             format!("seed {seed}: {text}")

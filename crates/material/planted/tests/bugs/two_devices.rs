@@ -12,7 +12,9 @@ use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
-const SEEDS: u64 = 100;
+const SEEDS: u64 = 25;
+/// The orders of `.ci/full`.
+const ALL_SEEDS: u64 = 100;
 
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -23,8 +25,18 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(format!("pairs::found::{}", bug.name), move || {
                 kept.with(|two| found(bug, two))
             }),
-            Trial::test(format!("pairs::fails::{}", bug.name), move || fails(bug)),
-            Trial::test(format!("pairs::clean::{}", bug.name), move || clean(bug)),
+            Trial::test(format!("pairs::fails::{}", bug.name), move || {
+                fails(bug, SEEDS)
+            }),
+            Trial::test(format!("pairs::clean::{}", bug.name), move || {
+                clean(bug, SEEDS)
+            }),
+            gpu_test::slow(&format!("pairs::fails::{}", bug.name), move || {
+                fails(bug, ALL_SEEDS)
+            }),
+            gpu_test::slow(&format!("pairs::clean::{}", bug.name), move || {
+                clean(bug, ALL_SEEDS)
+            }),
             Trial::test(format!("pairs::plain::{}", bug.name), move || {
                 kept_too.with(|two| plain(bug, two))
             }),
@@ -116,20 +128,20 @@ fn found(bug: &PairBug, two: &Two) -> Result<(), Failed> {
     }
 }
 
-fn fails(bug: &PairBug) -> Result<(), Failed> {
+fn fails(bug: &PairBug, seeds: u64) -> Result<(), Failed> {
     let two = Two::open()?;
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let ran = two.run(checked(Schedule::Seeded(seed)), bug, (bug.kernel)())?;
         finding(bug, ran).map_err(|failed| of_seed(seed, &failed))?;
     }
     Ok(())
 }
 
-fn clean(bug: &PairBug) -> Result<(), Failed> {
+fn clean(bug: &PairBug, seeds: u64) -> Result<(), Failed> {
     let two = Two::open()?;
     let run = |schedule| memories(two.run(checked(schedule), bug, (bug.fixed)())?);
     let in_order = run(Schedule::InOrder)?;
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let said = |failed: Failed| of_seed(seed, &failed);
         let all = run(Schedule::Seeded(seed)).map_err(said)?;
         for (memory, expected) in all.iter().zip(&in_order) {

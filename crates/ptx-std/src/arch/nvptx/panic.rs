@@ -4,11 +4,9 @@
 use core::intrinsics;
 use core::panic::PanicInfo;
 
-/// Whether it is the message. ptx-builder sets the variable.
-const MESSAGE: bool = match option_env!("PTX_STD_PANICS") {
-    Some(panics) => matches!(panics.as_bytes(), b"message"),
-    None => false,
-};
+/// Whether it is the message. ptx-builder says so.
+#[expect(unexpected_cfgs, reason = "only ptx-builder sets it")]
+const MESSAGE: bool = cfg!(ptx_std_panics = "message");
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
