@@ -211,13 +211,20 @@ fn ctrl_c_stops_a_kernel_that_never_ends() {
     );
 }
 
-/// A program that says so when it runs, and launches a second later.
+/// A program that says so when it runs, and launches a second after [`is_asked_to_stop`].
 pub(crate) fn launches_late(folder: &Path) {
-    let script = "#!/bin/sh\necho begun\nsleep 1\nexec ./saxpy\n";
+    let script =
+        "#!/bin/sh\necho begun\nwhile [ ! -e asked ]; do sleep 0.1; done\nsleep 1\nexec ./saxpy\n";
+    let _ = fs::remove_file(folder.join("asked"));
     let path = folder.join("late");
     fs::write(&path, script).expect("writable");
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(&path, mode).expect("ours");
+}
+
+/// Lets that program go on: how long it took to ask depends on the machine's load.
+pub(crate) fn is_asked_to_stop(folder: &Path) {
+    fs::write(folder.join("asked"), "").expect("writable");
 }
 
 #[test]
@@ -226,6 +233,7 @@ fn ctrl_c_before_a_launch_stops_it_where_it_begins() {
     launches_late(folder.path());
     let told = Told::new(folder.path(), "debug ./late", "run\n", "begun\n");
     told.interrupt();
+    is_asked_to_stop(folder.path());
     told.ends(
         "continue\nquit\n",
         &[

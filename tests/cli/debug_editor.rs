@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::debug_command::{add_source, add_variables, launches_late, never_ends};
+use crate::debug_command::{
+    add_source, add_variables, is_asked_to_stop, launches_late, never_ends,
+};
 use crate::emulate_command::folder;
 use crate::support;
 
@@ -317,6 +319,7 @@ fn an_editor_that_pauses_before_a_launch_stops_it_where_it_begins() {
         pause(&mut editor, "not configured");
         editor.gets("configurationDone", json!({}));
         pause(&mut editor, "no launch");
+        is_asked_to_stop(folder.path());
         let pause = editor.event("stopped");
         assert_eq!(pause["reason"], "pause", "{moment}");
         let thread = &pause["threadId"];
