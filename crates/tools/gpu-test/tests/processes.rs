@@ -7,7 +7,7 @@ use std::process::{self, Command, Output};
 
 use gpu_test::{Arguments, Failed, Trial};
 
-/// What becomes of one of the cases of the program that is started: `NUMBER fails` or `NUMBER ends`.
+/// One of the cases of the program that is started, and its end: `NUMBER fails` or `NUMBER ends`.
 const PLANTED: &str = "GPU_TEST_PLANTED";
 const CASES: usize = 64;
 
