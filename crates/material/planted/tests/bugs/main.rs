@@ -1,6 +1,7 @@
 //! The planted bugs: found on one device, on two and on several, and described on the page that lists them.
 
 mod one_device;
+mod orders;
 mod page;
 mod said;
 mod several_devices;

@@ -9,41 +9,33 @@ use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
 use ridgepoint_driver::finding::{Kind, Severity};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
+use crate::orders::Orders;
 use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
-const SEEDS: u64 = 25;
-/// The orders of `.ci/full`.
-const ALL_SEEDS: u64 = 100;
+const ORDERS: Orders = Orders {
+    quick: 25,
+    all: 100,
+};
 /// Enough steps for any of these kernels, and not so many that an endless one takes long.
 const STEPS: u64 = 1 << 14;
 
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = BUGS.iter().flat_map(|bug| {
-        [
-            Trial::test(format!("found::{}", bug.name), move || found(bug)),
-            Trial::test(format!("fails::{}", bug.name), move || fails(bug, SEEDS)),
-            Trial::test(format!("clean::{}", bug.name), move || {
-                clean(bug.name, &bug.launch, (bug.fixed)(), SEEDS)
-            }),
-            gpu_test::slow(&format!("fails::{}", bug.name), move || {
-                fails(bug, ALL_SEEDS)
-            }),
-            gpu_test::slow(&format!("clean::{}", bug.name), move || {
-                clean(bug.name, &bug.launch, (bug.fixed)(), ALL_SEEDS)
-            }),
-        ]
+        let found = Trial::test(format!("found::{}", bug.name), move || found(bug));
+        let fails = ORDERS.trials(&format!("fails::{}", bug.name), move |seeds| {
+            fails(bug, seeds)
+        });
+        let clean = ORDERS.trials(&format!("clean::{}", bug.name), move |seeds| {
+            clean(bug.name, &bug.launch, (bug.fixed)(), seeds)
+        });
+        [found].into_iter().chain(fails).chain(clean)
     });
     let correct = CORRECT.iter().flat_map(|it| {
-        [
-            Trial::test(format!("clean::{}", it.name), move || {
-                clean(it.name, &it.launch, (it.kernel)(), SEEDS)
-            }),
-            gpu_test::slow(&format!("clean::{}", it.name), move || {
-                clean(it.name, &it.launch, (it.kernel)(), ALL_SEEDS)
-            }),
-        ]
+        ORDERS.trials(&format!("clean::{}", it.name), move |seeds| {
+            clean(it.name, &it.launch, (it.kernel)(), seeds)
+        })
     });
     let each = Trial::test("panics_side_by_side", panics_side_by_side);
     let libraries = Trial::test("names_lines_of_libraries", names_lines_of_libraries);

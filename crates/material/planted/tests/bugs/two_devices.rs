@@ -9,38 +9,26 @@ use gpu_test::{Failed, Trial, equal, on_two_gpus};
 use planted::{Access, Needs, PAIR_BUGS, Pair, PairBug, Ran};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
+use crate::orders::Orders;
 use crate::said::{as_told, said_of};
 
 /// Orders under which each bug must be found and each twin be clean.
-const SEEDS: u64 = 25;
-/// The orders of `.ci/full`.
-const ALL_SEEDS: u64 = 100;
+const ORDERS: Orders = Orders {
+    quick: 25,
+    all: 100,
+};
 
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = PAIR_BUGS.iter().flat_map(|bug| {
         let kept = Kept::default();
         let kept_too = kept.clone();
-        [
-            Trial::test(format!("pairs::found::{}", bug.name), move || {
-                kept.with(|two| found(bug, two))
-            }),
-            Trial::test(format!("pairs::fails::{}", bug.name), move || {
-                fails(bug, SEEDS)
-            }),
-            Trial::test(format!("pairs::clean::{}", bug.name), move || {
-                clean(bug, SEEDS)
-            }),
-            gpu_test::slow(&format!("pairs::fails::{}", bug.name), move || {
-                fails(bug, ALL_SEEDS)
-            }),
-            gpu_test::slow(&format!("pairs::clean::{}", bug.name), move || {
-                clean(bug, ALL_SEEDS)
-            }),
-            Trial::test(format!("pairs::plain::{}", bug.name), move || {
-                kept_too.with(|two| plain(bug, two))
-            }),
-        ]
+        let name = |what: &str| format!("pairs::{what}::{}", bug.name);
+        let found = Trial::test(name("found"), move || kept.with(|two| found(bug, two)));
+        let plain = Trial::test(name("plain"), move || kept_too.with(|two| plain(bug, two)));
+        let fails = ORDERS.trials(&name("fails"), move |seeds| fails(bug, seeds));
+        let clean = ORDERS.trials(&name("clean"), move |seeds| clean(bug, seeds));
+        [found, plain].into_iter().chain(fails).chain(clean)
     });
     let allowed = PAIR_BUGS.iter().filter(|bug| bug.access == Access::Allowed);
     let on_gpus = allowed.map(|bug| {

@@ -5,30 +5,20 @@ use gpu_test::{Failed, Trial, equal};
 use planted::{Planted, VALUE_BUGS, ValueBug};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
+use crate::orders::Orders;
+
 /// Orders under which each use must be found and each twin be clean: in a value that a thread alone has, it says little.
-const SEEDS: u64 = 3;
-/// The orders of `.ci/full`.
-const ALL_SEEDS: u64 = 20;
+const ORDERS: Orders = Orders { quick: 3, all: 20 };
 /// The folder of the kernels.
 const SOURCES: &str = "planted/kernels/src/";
 
 /// The cases of this module.
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = VALUE_BUGS.iter().flat_map(|bug| {
-        [
-            Trial::test(format!("values::used::{}", bug.name), move || {
-                used(bug, SEEDS)
-            }),
-            Trial::test(format!("values::moved::{}", bug.name), move || {
-                moved(bug, SEEDS)
-            }),
-            gpu_test::slow(&format!("values::used::{}", bug.name), move || {
-                used(bug, ALL_SEEDS)
-            }),
-            gpu_test::slow(&format!("values::moved::{}", bug.name), move || {
-                moved(bug, ALL_SEEDS)
-            }),
-        ]
+        let name = |what: &str| format!("values::{what}::{}", bug.name);
+        let used = ORDERS.trials(&name("used"), move |seeds| used(bug, seeds));
+        let moved = ORDERS.trials(&name("moved"), move |seeds| moved(bug, seeds));
+        used.into_iter().chain(moved)
     });
     trials.collect()
 }
