@@ -279,13 +279,13 @@ fn packages(path: &Path) -> BTreeSet<String> {
     each.collect()
 }
 
-/// The folders that a page lists, indented below a line that begins with a path.
+/// The folders that a page lists, one or several at the beginning of each line that is indented below one that begins with a path.
 fn listed(page: &str, below: &str) -> BTreeSet<String> {
     let mut lines = page.lines().skip_while(|line| !line.starts_with(below));
     assert!(lines.next().is_some(), "no {below} in the page");
     let names = lines
         .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next()?.strip_suffix('/'));
+        .flat_map(|line| line.split_whitespace().map_while(|it| it.strip_suffix('/')));
     names.map(str::to_owned).collect()
 }
 
@@ -308,10 +308,11 @@ fn the_page_lists_every_module_and_every_package() {
         assert!(page.lines().any(is_listed), "crates/{package}");
     }
 
-    let planted = "crates/engine/src/\n  lower/    programs\n  exec/     warps\n\n  lost/\n";
+    let planted =
+        "crates/engine/src/\n  lower/ arith/  programs in a/\n  exec/     warps\n\n  lost/\n";
     assert_eq!(
         listed(planted, "crates/engine/src/"),
-        BTreeSet::from(["exec".to_owned(), "lower".to_owned()])
+        ["arith", "exec", "lower"].map(str::to_owned).into()
     );
 }
 
