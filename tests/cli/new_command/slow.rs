@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::{
-    as_its_user, cargo, folder, follow, new, read, run_cargo, stderr, stdout_of_success, target,
-    tree,
+    as_its_user, cargo, folder, follow, has_nothing_that_clippy_finds, new, read, run_cargo,
+    stderr, stdout_of_success, target, tree,
 };
 use crate::guides::{command, shows, typed};
 use crate::support;
@@ -58,6 +58,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
         listed.contains("scale") && listed.contains("2^20,2^26") && listed.contains("each"),
         "{listed}"
     );
+    has_nothing_that_clippy_finds(&package, &["demo-benches"]);
     the_readme_shows_the_chart_that_its_command_draws(&package);
     // The samples of the page, whose commands these are.
     let shown = |line: &str, status: i32| {
