@@ -5,12 +5,14 @@
 //! and at all ones: no other description of an instruction is needed, for all that move, choose or combine bits. Sums and
 //! comparisons grow or shrink with each source, so that its extremes tell the same of them.
 
+mod accesses;
+mod bits;
+
 use std::slice;
 
-use super::access::{Access, Act, Atomic, Space};
+use super::access::Act;
 use super::checked::{self, site};
 use super::gates::{read, write};
-use super::lanewise::extended;
 use super::op::{self, Context, Op};
 use super::program::{Call, Callee, Program, Then, Words};
 use super::registers::{Kind, LANES, lanes_of};
@@ -18,9 +20,14 @@ use super::signature::{Aux, Signature, Table};
 use super::spread::Spread;
 use super::wgmma::Left;
 use crate::arith::tensor;
-use crate::check::undefined::{OriginId, Place, RegisterId, Use, Value};
-use crate::check::{self, Accessors};
-use crate::memory::Contents;
+use crate::check::Accessors;
+use crate::check::undefined::{OriginId, RegisterId, Use, Value};
+
+use bits::{across, any, carried, extreme, joined, whole};
+
+pub(super) use accesses::{
+    after_atomic, before_atomic, loaded, loaded_part, place, stored, swapped, there, unchanged,
+};
 
 /// A slot and its kind.
 type Slot = (u32, Kind);
@@ -242,239 +249,6 @@ unsafe fn step_access(context: &mut Context<'_>, op: &Op, program: &Program) {
     unsafe { op::run_masked(context, slice::from_ref(op)) };
 }
 
-/// Whether what lanes have loaded is undefined: then it is so in the registers.
-pub(super) fn loaded(
-    context: &mut Context<'_>,
-    access: &Access,
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-) {
-    let Some(checking) = &mut context.at.checking else {
-        return;
-    };
-    if checking.checker.may_be_undefined(place, who) {
-        loaded_part(context, access, place, (who, told));
-    }
-}
-
-/// The same of lanes of whose words nobody has told the checker.
-pub(super) fn loaded_part(
-    context: &mut Context<'_>,
-    access: &Access,
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-) {
-    let Act::Load { signed, .. } = access.act else {
-        return;
-    };
-    let Some(checking) = &mut context.at.checking else {
-        return;
-    };
-    let Some(all) = checking.checker.undefined_of(place, who, told) else {
-        return;
-    };
-    let bits = access.element * 8;
-    for (index, data) in access.data.iter().enumerate() {
-        let Some(slot) = data.slot else { continue };
-        let mut value = *all;
-        for lane in &mut value.bits {
-            let element = *lane >> (bits * index as u32) & ones(bits);
-            let element = if signed {
-                extended(element, bits)
-            } else {
-                element
-            };
-            *lane = element & ones(data.bits.min(data.kind.bits()));
-        }
-        if value.lanes() & told.lanes.mask != 0 {
-            set(context, slot, told.lanes.mask, &value);
-        }
-    }
-    context.at.tracks |= all.lanes() & told.lanes.mask != 0;
-}
-
-/// Tells the checker what is undefined of what lanes store.
-pub(super) fn stored(
-    context: &mut Context<'_>,
-    access: &Access,
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-) {
-    for (index, data) in access.data.iter().enumerate() {
-        let value = data
-            .slot
-            .and_then(|slot| of(context, slot, told.lanes.mask));
-        let Some(value) = value else { continue };
-        for (lane, address) in told.lanes.each() {
-            let who = Accessors {
-                mask: 1 << lane,
-                ..who
-            };
-            let bits = value.bits[lane as usize] & ones(access.element * 8);
-            let origin = value.origins[lane as usize];
-            let at = address + u64::from(access.element) * index as u64;
-            if let Some(checking) = &mut context.at.checking
-                && bits != 0
-            {
-                let what = (bits, origin);
-                let bytes = (at, access.element);
-                let checker = &mut checking.checker;
-                checker.store_undefined(place, who, bytes, what, told.instruction);
-            }
-        }
-    }
-}
-
-/// The undefined bits of an atomic of one lane: of what is there, and of what it writes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Changed {
-    there: (u128, OriginId),
-    given: (u128, OriginId),
-}
-
-/// Looks at what an atomic of one lane reads in memory that begins so, before it is told: `None` if it uses what is undefined, which is reported.
-pub(super) fn before_atomic(
-    context: &mut Context<'_>,
-    (access, atomic): (&Access, &Atomic),
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-    begins: Contents,
-) -> Option<Changed> {
-    let lane = who.mask.trailing_zeros() as usize;
-    let may_carry = atomic.compares || atomic.exchanges;
-    let checking = context.at.checking.as_mut()?;
-    let checker = &mut checking.checker;
-    let there =
-        match may_carry && begins == Contents::Undefined || checker.may_be_stored(place, who) {
-            true => checker.undefined_of(place, who, told),
-            false => None,
-        };
-    let there = there.map_or_else(Default::default, |it| (it.bits[lane], it.origins[lane]));
-    let (mut given, mut compared) = (Default::default(), Default::default());
-    if context.at.tracks {
-        let mask = ones(access.element * 8);
-        let of = |slot| {
-            let value = of(context, slot, who.mask)?;
-            Some((value.bits[lane] & mask, value.origins[lane])).filter(|it| it.0 != 0)
-        };
-        let slots = &atomic.operands[..access.data.len()];
-        given = slots.iter().find_map(|&it| of(it)).unwrap_or_default();
-        if atomic.compares {
-            compared = of(atomic.comparand).unwrap_or_default();
-        }
-    }
-    let used = match () {
-        // It compares its own copy of what nobody has written with what is there.
-        () if atomic.compares && there.0 == compared.0 => None,
-        () if atomic.compares && compared.0 & !there.0 != 0 => Some(compared),
-        () if there.0 != 0 && !atomic.exchanges => Some(there),
-        () if given.0 != 0 && !may_carry => Some(given),
-        () => None,
-    };
-    if let Some((_, origin)) = used {
-        let checking = context.at.checking.as_mut()?;
-        let found = checking
-            .checker
-            .used(who, origin, told.instruction, Use::Atomic);
-        let instruction = checked::of_site(told.instruction).1;
-        if !checked::found(context, instruction, found) {
-            return None;
-        }
-    }
-    let there = match atomic.compares {
-        true if compared.0 != 0 => compared,
-        _ => there,
-    };
-    Some(Changed { there, given })
-}
-
-/// Has memory and registers undefined as an atomic of one lane leaves them.
-pub(super) fn after_atomic(
-    context: &mut Context<'_>,
-    access: &Access,
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-    Changed { there, given }: Changed,
-) {
-    let lane = who.mask.trailing_zeros() as usize;
-    let address = told.lanes.addresses[lane];
-    if told.what.writes()
-        && given.0 != 0
-        && let Some(checking) = &mut context.at.checking
-    {
-        let bytes = (address, access.element);
-        let checker = &mut checking.checker;
-        checker.store_undefined(place, who, bytes, given, told.instruction);
-    }
-    if there.0 == 0 && !context.at.tracks {
-        return;
-    }
-    for (index, data) in access.data.iter().enumerate() {
-        let Some(slot) = data.slot else { continue };
-        let mut value = Value::default();
-        let bits = there.0 >> (access.element * 8 * index as u32).min(127);
-        value.set(lane, bits & ones(data.kind.bits()), there.1);
-        set(context, slot, who.mask, &value);
-        context.at.tracks |= bits != 0;
-    }
-}
-
-/// The undefined bits of what one lane is about to change.
-pub(super) fn there(
-    context: &mut Context<'_>,
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-) -> Option<(u128, OriginId)> {
-    let lane = who.mask.trailing_zeros() as usize;
-    let checking = context.at.checking.as_mut()?;
-    let value = checking.checker.undefined_of(place, who, told)?;
-    Some((value.bits[lane], value.origins[lane]))
-}
-
-/// Has memory and registers undefined as a swap of a part of one lane's word leaves them. The rest of the word is nobody's
-/// business: that it has not changed is what the loop around the swap compares.
-pub(super) fn swapped(
-    context: &mut Context<'_>,
-    (access, atomic): (&Access, &Atomic),
-    place: Place<'_>,
-    (who, told): (Accessors, &check::Access<'_>),
-    (part, there): (u128, Option<(u128, OriginId)>),
-) {
-    let lane = who.mask.trailing_zeros() as usize;
-    let of = |slot| {
-        let value = of(context, slot, who.mask)?;
-        Some((value.bits[lane] & part, value.origins[lane])).filter(|it| it.0 != 0)
-    };
-    let (given, compared) = (of(atomic.operands[0]), of(atomic.comparand));
-    if told.what.writes()
-        && let Some((bits, origin)) = given
-        && let Some(checking) = &mut context.at.checking
-    {
-        let bytes = (told.lanes.addresses[lane], told.lanes.bytes);
-        let given = (bits >> part.trailing_zeros(), origin);
-        let checker = &mut checking.checker;
-        checker.store_undefined(place, who, bytes, given, told.instruction);
-    }
-    let mut value = Value::default();
-    if let (Some((bits, _)), Some((known, origin))) = (there, compared)
-        && bits == known
-    {
-        value.set(lane, bits, origin);
-    }
-    let slots = access.data.iter().filter_map(|it| it.slot);
-    for slot in slots.chain([atomic.comparand]) {
-        set(context, slot, who.mask, &value);
-    }
-}
-
-/// Marks the operands of a swap that changes nothing as defined.
-pub(super) fn unchanged(context: &mut Context<'_>, access: &Access, atomic: &Atomic, mask: u32) {
-    let slots = access.data.iter().filter_map(|it| it.slot);
-    for slot in slots.chain([atomic.comparand]) {
-        define(context, slot, mask);
-    }
-}
-
 /// Reports undefined values by which lanes decide how a block of instructions ends.
 pub(super) fn at_end(context: &mut Context<'_>, then: &Then, mask: u32, instruction: u32) {
     let mut decides = |slot, by| {
@@ -548,17 +322,6 @@ pub(super) fn begun(context: &mut Context<'_>, registers: *mut u8) {
 fn slots_of(words: &Words) -> impl Iterator<Item = u32> + use<> {
     let Words { slot, count } = *words;
     (0..count).map(move |word| slot + word * Kind::Word.bytes())
-}
-
-/// The place of an access in a space.
-pub(super) fn place<'l>(context: &Context<'l>, space: Space, who: Accessors) -> Option<Place<'l>> {
-    Some(match space {
-        Space::Global => Place::Global(context.at.launch.memory),
-        Space::Shared => Place::Shared(context.at.owner.unwrap_or(who.block)),
-        // SAFETY: the warp's own, which has entered and whose frames stay where they are during an access.
-        Space::Local => Place::Local(unsafe { &*context.at.local.frames }),
-        Space::Parameters | Space::Generic | Space::Cluster => return None,
-    })
 }
 
 /// The undefined value of a slot of the running activation, where something of some lanes is.
@@ -671,12 +434,6 @@ unsafe fn probed(
     }
 }
 
-/// An extreme of undefined bits: the least, the greatest, and both of signed numbers.
-fn extreme(bits: u128, which: usize, sign: Option<u128>) -> u128 {
-    let sign = sign.unwrap_or(0);
-    [0, bits, bits & sign, bits & !sign][which]
-}
-
 /// Shuffles the undefined bits and their origins as the operation shuffles values.
 ///
 /// # Safety
@@ -737,62 +494,4 @@ unsafe fn compared(
         value.bits[lane] = u128::from(unknown != 0 && !is_decided);
     }
     Some(value).filter(|it| it.lanes() & context.mask != 0)
-}
-
-/// All undefined bits of the sources, each lane with the first one's origin.
-fn any(undefined: &[(usize, Value)]) -> Value {
-    let mut all = Value::default();
-    for (_, value) in undefined {
-        for lane in 0..LANES {
-            if all.bits[lane] == 0 {
-                all.origins[lane] = value.origins[lane];
-            }
-            all.bits[lane] |= value.bits[lane];
-        }
-    }
-    all
-}
-
-/// The undefined bits of sources, and those of a result that they reach.
-fn joined(value: &Value, reached: Option<&Value>) -> Value {
-    let mut joined = *value;
-    if let Some(reached) = reached {
-        let all = joined.bits.iter_mut().zip(reached.bits);
-        all.for_each(|(bits, more)| *bits |= more);
-    }
-    joined
-}
-
-/// All bits of the lanes of which one is undefined.
-fn whole(value: &Value, kind: Kind) -> Value {
-    let bits = value.bits.map(|bits| match bits {
-        0 => 0,
-        _ => ones(kind.bits()),
-    });
-    Value { bits, ..*value }
-}
-
-/// The bits from the lowest undefined one on.
-fn carried(value: &Value, kind: Kind) -> Value {
-    let bits = value.bits.map(|bits| match bits {
-        0 => 0,
-        bits => !((bits & bits.wrapping_neg()) - 1) & ones(kind.bits()),
-    });
-    Value { bits, ..*value }
-}
-
-/// All bits of all lanes, where one of the running lanes has an undefined one.
-fn across(value: &Value, kind: Kind, mask: u32) -> Option<Value> {
-    let lane = lanes_of(value.lanes() & mask).next()?;
-    Some(Value {
-        bits: [ones(kind.bits()); LANES],
-        origins: [value.origins[lane]; LANES],
-    })
-}
-
-fn ones(bits: u32) -> u128 {
-    match bits {
-        0 => 0,
-        bits => u128::MAX >> (128 - bits.min(128)),
-    }
 }
