@@ -16,6 +16,9 @@ use crate::finding::Finding;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
 ///
+/// `Debug` prints the same text as `Display`, so a test or `main` may return it or unwrap it, and the reader sees a
+/// sentence.
+///
 /// ```
 /// use cuda_std::prelude::*;
 /// use ridgepoint_driver::errors::LimitError;
@@ -48,7 +51,7 @@ use crate::finding::Finding;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {
     /// The driver's library is not installed.
@@ -377,6 +380,12 @@ pub enum DriverError {
     },
 }
 
+impl fmt::Debug for DriverError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
 impl DriverError {
     /// The finding of the emulator's checks: what is wrong, where and by whom. [`finding`](crate::finding) has an example.
     /// `None` of any other error; a thread that failed by itself, such as by a trap, is [`DriverError::Engine`] or
@@ -499,6 +508,12 @@ mod tests {
             told.starts_with("get the device: NotInitialized ("),
             "{told}"
         );
+    }
+
+    #[test]
+    fn who_unwraps_an_error_reads_its_text() {
+        let error = DriverError::NoKernel("scale");
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
 
     #[test]
