@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::token::Bracket;
 use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Token, bracketed, parenthesized};
 
 /// The most threads that a block has on any GPU.
@@ -146,7 +147,7 @@ impl Parse for Instance {
 
 fn threads(input: ParseStream<'_>) -> syn::Result<u32> {
     input.parse::<Token![=]>()?;
-    let literal: LitInt = input.parse()?;
+    let literal = number(input)?;
     let threads = literal.base10_parse()?;
     if !(1..=MAX_THREADS).contains(&threads) {
         return Err(Error::new(
@@ -159,7 +160,7 @@ fn threads(input: ParseStream<'_>) -> syn::Result<u32> {
 
 fn blocks(input: ParseStream<'_>) -> syn::Result<u32> {
     input.parse::<Token![=]>()?;
-    let literal: LitInt = input.parse()?;
+    let literal = number(input)?;
     match literal.base10_parse()? {
         0 => Err(Error::new(
             literal.span(),
@@ -169,12 +170,27 @@ fn blocks(input: ParseStream<'_>) -> syn::Result<u32> {
     }
 }
 
+/// The attribute is expanded before any constant has its value.
+fn number(input: ParseStream<'_>) -> syn::Result<LitInt> {
+    input.parse().map_err(|error| {
+        Error::new(
+            error.span(),
+            "expected a number such as 256: the attribute cannot see the value of a constant",
+        )
+    })
+}
+
 /// `= [x]`, `= [x, y]` or `= [x, y, z]`.
 fn block(input: ParseStream<'_>) -> syn::Result<[u32; 3]> {
     input.parse::<Token![=]>()?;
+    if !input.peek(Bracket) {
+        return Err(
+            input.error("a block's extents stand in brackets: block = [256], block = [16, 16]")
+        );
+    }
     let list;
     let bracket = bracketed!(list in input);
-    let list = Punctuated::<LitInt, Token![,]>::parse_terminated(&list)?;
+    let list = list.parse_terminated(number, Token![,])?;
     let extents = list
         .iter()
         .map(LitInt::base10_parse::<u32>)

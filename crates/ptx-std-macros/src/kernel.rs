@@ -72,7 +72,7 @@ fn check_safety(function: &ItemFn, parameters: &[Parameter]) -> syn::Result<()> 
             function.sig.fn_token.span,
             format!(
                 "a kernel with a raw pointer, `{}`, must be an `unsafe fn`: every thread of the \
-                 grid runs it on the same memory",
+                 grid runs it on the same memory; with `Output<T>` in its place it is safe",
                 pointer.name
             ),
         )),
@@ -145,6 +145,8 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter], options: &Options) 
     quote! {
         #(#attrs)*
         #[cfg(target_arch = "nvptx64")]
+        // The braces are those of the kernel's own body.
+        #[allow(unused_braces)]
         #[unsafe(no_mangle)]
         #vis unsafe extern "ptx-kernel" fn #name #lifetimes(#(#inputs),*) #clauses {
             #block_of_launches

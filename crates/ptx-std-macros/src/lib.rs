@@ -34,7 +34,7 @@ mod value;
 ///
 /// A struct that is passed by value is `#[repr(C)]`: the host's compiler and the GPU's are two, and
 /// without it each may order the fields in its own way. A kernel that is a safe function takes values
-/// of `cuda_std::parameter::SafeValue` alone, which makes sure of it: numbers, and structs that derive it.
+/// of `cuda_std::parameter::SafeValue` alone, which makes sure of it: numbers, and structs and enums that derive it.
 /// No value is aligned to more than 16 bytes.
 ///
 /// The attribute writes a digest of the kernel's source and of the layout of its parameters into the PTX
@@ -102,8 +102,8 @@ pub fn shared_tile(input: TokenStream) -> TokenStream {
     finish(space::shared_tile(input.into()))
 }
 
-/// Lets a kernel that is a safe function take the struct by value: it is `#[repr(C)]`, `Copy`, and has fields
-/// that are such values. See the trait.
+/// Lets a kernel that is a safe function take the type by value. It is `Copy`, and a `#[repr(C)]` struct whose fields
+/// are such values or an enum without fields of a `#[repr(u32)]` or the like. See the trait.
 #[proc_macro_derive(SafeValue)]
 pub fn safe_value(item: TokenStream) -> TokenStream {
     finish(value::derive(item.into()))

@@ -350,7 +350,8 @@ impl Parameter {
             }
             Passing::Reference(_) => quote! { #argument.as_reference() },
             Passing::Const(_) | Passing::Mut(_) => quote! { #argument.as_ptr() },
-            Passing::Value => quote! { #argument },
+            // Of a type that is not `Copy`, a move would be one more error, and not at the parameter.
+            Passing::Value => quote! { ::core::ptr::read(&#argument) },
         }
     }
 
@@ -384,7 +385,7 @@ impl Passing {
                 if let Some(token) = &reference.mutability {
                     return Err(Error::new(
                         token.span,
-                        "every thread would hold this `&mut` at once: take `*mut T` instead",
+                        "every thread would hold this `&mut` at once: take `Output<T>`, or `*mut T` in an `unsafe fn`",
                     ));
                 }
                 if let Some(lifetime) = &reference.lifetime {

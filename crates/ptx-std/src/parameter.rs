@@ -17,28 +17,53 @@ pub use crate::own::Own;
 /// alike, without references to the host's memory.
 ///
 /// Numbers, `bool`, `char` and arrays of them are such values, as is all that is [`bytemuck::NoUninit`] or
-/// `Pod`, and a struct of such values that derives the trait, which asks for `#[repr(C)]`:
+/// `Pod`, and what derives the trait: a struct of such values, which has to be `#[repr(C)]`, and an enum without fields,
+/// which has to have an integer's representation.
 ///
 /// ```
 /// use cuda_std::prelude::*;
 ///
 /// #[derive(Clone, Copy, SafeValue)]
+/// #[repr(u8)]
+/// pub enum Edge {
+///     Clamp,
+///     Wrap,
+/// }
+///
+/// #[derive(Clone, Copy, SafeValue)]
 /// #[repr(C)]
-/// pub struct Affine {
-///     is_negative: bool,
+/// pub struct Step {
 ///     by: f32,
+///     length: f32,
+///     edge: Edge,
 /// }
 ///
 /// #[kernel]
-/// pub fn affine(with: Affine, mut y: Output<f32>) {
-///     let by = if with.is_negative { -with.by } else { with.by };
-///     y.own().for_each(|(_, y)| *y *= by);
+/// pub fn advance(mut x: Output<f32>, with: Step) {
+///     for (_, x) in x.own() {
+///         *x = match with.edge {
+///             Edge::Clamp => (*x + with.by).min(with.length),
+///             Edge::Wrap => (*x + with.by).rem_euclid(with.length),
+///         };
+///     }
 /// }
+/// # use cuda_std::launch::{Kernel, SliceMut};
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # let advanced = |edge| {
+/// #     let mut x = [1.0, 2.0, 3.0_f32];
+/// #     let step = Step { by: 1.5, length: 4.0, edge };
+/// #     // SAFETY: the array outlives the launch, and the kernel is safe.
+/// #     let arguments = unsafe { (SliceMut::from_raw(x.as_mut_ptr(), 3), step) };
+/// #     simt::Launch::new(shape).run(&|| unsafe { advance::call(&arguments) }).map(|()| x)
+/// # };
+/// # assert_eq!(advanced(Edge::Clamp)?, [2.5, 3.5, 4.0]);
+/// # assert_eq!(advanced(Edge::Wrap)?, [2.5, 3.5, 0.5]);
 ///
 /// fn passed<T: SafeValue>(_: T) -> usize {
 ///     size_of::<T>()
 /// }
-/// assert_eq!(passed(Affine { is_negative: true, by: 2.0 }), 8);
+/// assert_eq!(passed(Step { by: 1.0, length: 4.0, edge: Edge::Wrap }), 12);
+/// # Ok::<(), simt::LaunchError>(())
 /// ```
 ///
 /// For any other `Copy` value the kernel is an `unsafe fn`, and whoever launches it vouches for the layout.
@@ -48,8 +73,8 @@ pub use crate::own::Own;
 #[diagnostic::on_unimplemented(
     message = "a kernel that is a safe function cannot take `{Self}` by value",
     label = "not known to be laid out alike on host and GPU, without references",
-    note = "of a struct, `#[derive(SafeValue)]` and `#[repr(C)]` make sure of it; without them the kernel is \
-            an `unsafe fn`"
+    note = "`#[derive(SafeValue)]` makes sure of it, of a struct with `#[repr(C)]` and of an enum without fields with \
+            `#[repr(u32)]`; without it the kernel is an `unsafe fn`"
 )]
 pub unsafe trait SafeValue: Copy + 'static {}
 // SAFETY: its derive asks for `repr(C)`, and a reference is none.

@@ -16,6 +16,20 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, SafeValue)]
+#[repr(u32)]
+pub enum Shape {
+    Point,
+    Circle { radius: f32 },
+}
+
+#[derive(Clone, Copy, SafeValue)]
+#[repr(C)]
+pub union Bits {
+    float: f32,
+    bits: u32,
+}
+
+#[derive(Clone, Copy, SafeValue)]
 #[repr(C)]
 pub struct Nested {
     pair: (u32, f32),
