@@ -80,6 +80,7 @@ impl<'a, T> SliceMut<'a, T> {
     ///
     /// # Panics
     /// As [`SliceMut::try_shaped`] fails.
+    #[track_caller]
     pub fn shaped<const D: usize>(self, extents: [usize; D]) -> ShapedMut<'a, T, D> {
         match self.try_shaped(extents) {
             Ok(shaped) => shaped,

@@ -1,8 +1,11 @@
-//! Lengths of outputs that say what the grid is.
+//! Lengths of outputs that say what the grid is, and extents that are not those of the buffer.
 
 use std::cell::UnsafeCell;
+use std::panic;
+use std::sync::mpsc;
+use std::thread as host_thread;
 
-use cuda_std::launch::output_length;
+use cuda_std::launch::{SliceMut, output_length};
 use cuda_std::prelude::*;
 
 /// The thread of each of `len` elements, counted from 1, of a launch that passes `passed` for their number.
@@ -57,4 +60,25 @@ fn a_length_that_says_what_the_grid_is_leaves_each_element_to_its_thread() {
 fn of_elements_without_bytes_there_are_as_many_as_memory_could_have() {
     let said = output_length(usize::MAX, usize::MAX, [1, 1, 1], [32, 1, 1]);
     assert_eq!(said, 1 << 61 | 1 << 62);
+}
+
+#[test]
+fn wrong_extents_are_told_with_the_place_that_gives_them() {
+    let (sender, receiver) = mpsc::channel();
+    let (own, others) = (host_thread::current().id(), panic::take_hook());
+    panic::set_hook(Box::new(move |told| {
+        if host_thread::current().id() != own {
+            return others(told);
+        }
+        let place = told.location().expect("a place");
+        sender.send(place.file().to_owned()).expect("a receiver");
+    }));
+    let mut elements = [0; 6];
+    let refused = panic::catch_unwind(move || {
+        // SAFETY: the array outlives the view.
+        let view = unsafe { SliceMut::from_raw(elements.as_mut_ptr(), 6) };
+        view.shaped([2, 4]).extents()
+    });
+    assert!(refused.is_err(), "2 x 4 are no 6 elements");
+    assert_eq!(receiver.recv().as_deref(), Ok(file!()));
 }
