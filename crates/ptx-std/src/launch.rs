@@ -54,7 +54,7 @@ pub use crate::output::output_length;
 pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
 pub use shaped::{ShapeError, ShapedMut};
 pub use untyped::{Argument, Untyped};
-pub use views::{Slice, SliceMut};
+pub use views::{HasAtomic, Slice, SliceMut};
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
 ///

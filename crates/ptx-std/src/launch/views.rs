@@ -2,8 +2,10 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 
 use super::{Home, Memory};
+use crate::atomic::{AtomicF32, AtomicF64};
 
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident: $pointer:ty, $borrow:ty;)*) => {$(
@@ -206,6 +208,87 @@ impl<'a, T, const N: usize> SliceMut<'a, [T; N]> {
         SliceMut {
             home: self.home,
             ..flat
+        }
+    }
+}
+
+/// A number that has an atomic type, which lies in memory as it does.
+///
+/// ```
+/// use cuda_std::launch::{HasAtomic, Slice, SliceMut};
+///
+/// fn lent<T: HasAtomic>(numbers: SliceMut<'_, T>) -> Slice<'_, T::Atomic> {
+///     numbers.into_atomics()
+/// }
+/// let mut number = 5.0_f32;
+/// // SAFETY: the number outlives the view, which is of host memory.
+/// let atomics = unsafe { lent(SliceMut::from_raw(&raw mut number, 1)).as_slice() };
+/// assert_eq!(atomics[0].load(core::sync::atomic::Ordering::Relaxed), 5.0);
+/// ```
+///
+/// # Safety
+/// Size, alignment and bits of the two are the same, and all accesses through a reference to the atomic are atomic.
+pub unsafe trait HasAtomic: Copy {
+    /// The atomic type.
+    type Atomic: Sync;
+}
+
+macro_rules! atomics {
+    ($($number:ty => $atomic:ty;)*) => {$(
+        const _: () = assert!(
+            size_of::<$number>() == size_of::<$atomic>() && align_of::<$number>() == align_of::<$atomic>()
+        );
+
+        // SAFETY: compared above; the atomic is a cell of the number.
+        unsafe impl HasAtomic for $number {
+            type Atomic = $atomic;
+        }
+    )*};
+}
+
+atomics! {
+    i32 => AtomicI32;
+    i64 => AtomicI64;
+    u32 => AtomicU32;
+    u64 => AtomicU64;
+    f32 => AtomicF32;
+    f64 => AtomicF64;
+}
+
+impl<'a, T: HasAtomic> SliceMut<'a, T> {
+    /// The same elements for a parameter of atomics: `&[AtomicU32]` for `u32`, and
+    /// [`&[AtomicF32]`](crate::atomic::AtomicF32) for `f32`. All threads may change all of them, without `unsafe`.
+    ///
+    /// ```
+    /// use core::sync::atomic::{AtomicU32, Ordering};
+    /// use cuda_std::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn histogram(bytes: &[u8], counts: &[AtomicU32]) {
+    ///     for i in thread::grid_stride(bytes.len()) {
+    ///         if let Some(count) = counts.get(usize::from(bytes[i])) {
+    ///             count.fetch_add(1, Ordering::Relaxed);
+    ///         }
+    ///     }
+    /// }
+    /// # use cuda_std::launch::{Kernel, Slice, SliceMut};
+    /// # let shape = simt::Shape { grid: [2, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+    /// let (bytes, mut counts) = ([3, 1, 3, 200, 3], [0_u32; 4]);
+    /// // SAFETY: the arrays outlive the launch.
+    /// let arguments = unsafe { (
+    ///     Slice::from_raw(bytes.as_ptr(), 5),
+    ///     SliceMut::from_raw(counts.as_mut_ptr(), 4).into_atomics(),
+    /// ) };
+    /// # simt::Launch::new(shape).run(&|| unsafe { histogram::call(&arguments) })?;
+    /// assert_eq!(counts, [0, 1, 0, 3]);
+    /// # Ok::<(), simt::LaunchError>(())
+    /// ```
+    pub fn into_atomics(self) -> Slice<'a, T::Atomic> {
+        // SAFETY: the same memory, which is this view's alone, as atomics of the same layout.
+        let atomics = unsafe { Slice::from_raw(self.pointer.cast_const().cast(), self.len) };
+        Slice {
+            home: self.home,
+            ..atomics
         }
     }
 }
