@@ -119,6 +119,9 @@ pub struct Scan<T> {
 ///     assert_eq!((warp.rank(), warp.len()), (lane_id(), lanes));
 ///     assert_eq!(warp.mask(), FULL_MASK >> (32 - lanes));
 ///     assert_eq!(warp.broadcast(lane_id() + 5, 2), 7);
+///     let is_odd = lane_id() % 2 == 1;
+///     assert_eq!(warp.ballot(is_odd), 0xAAAA_AAAA & warp.mask());
+///     assert!(warp.any(is_odd) && !warp.all(is_odd));
 ///     assert_eq!(warp.reduce(lane_id(), |_, later| later), lanes - 1);
 ///     warp.sync();
 /// };

@@ -4,7 +4,7 @@ use super::{Element, Number, Scan};
 use crate::arch;
 use crate::warp::{
     FULL_MASK, WARP_SIZE, WarpReductionOp, lane_id, sync_warp, warp_shuffle_idx, warp_shuffle_up,
-    warp_shuffle_xor,
+    warp_shuffle_xor, warp_vote_all, warp_vote_any, warp_vote_ballot,
 };
 
 /// The warp of the thread that runs, with all lanes that the block has in it.
@@ -53,6 +53,30 @@ impl Warp {
         let source = if lane < self.lanes { lane } else { self.lane };
         // SAFETY: as in `sync`; the source is one of the mask's lanes.
         unsafe { warp_shuffle_idx(self.mask(), value, source, WARP_SIZE) }.0
+    }
+
+    /// The lanes in which the predicate holds, bit n for lane n.
+    #[inline(always)]
+    #[track_caller]
+    pub fn ballot(self, predicate: bool) -> u32 {
+        // SAFETY: as in `sync`.
+        unsafe { warp_vote_ballot(self.mask(), predicate) }
+    }
+
+    /// Whether the predicate holds in all lanes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn all(self, predicate: bool) -> bool {
+        // SAFETY: as in `sync`.
+        unsafe { warp_vote_all(self.mask(), predicate) }
+    }
+
+    /// Whether the predicate holds in any lane.
+    #[inline(always)]
+    #[track_caller]
+    pub fn any(self, predicate: bool) -> bool {
+        // SAFETY: as in `sync`.
+        unsafe { warp_vote_any(self.mask(), predicate) }
     }
 
     /// The values of all lanes, combined: neighbours first, then neighbouring pairs, and so on, as in [the

@@ -57,7 +57,7 @@ pub fn in_order(a: (u32, u64), b: (u32, u64)) -> (u32, u64) {
 
 /// Scans and reductions of pairs, in a warp and in a block, and what a warp and a block say of themselves.
 #[kernel]
-pub fn of_pairs(x: &[u32], mut out: Output<[u64; 12]>) {
+pub fn of_pairs(x: &[u32], mut out: Output<[u64; 13]>) {
     let (warp, block) = (group::warp(), group::block());
     let own = thread::linear_index();
     let pair = (x[own], u64::from(x[own]) + 1);
@@ -83,6 +83,9 @@ pub fn of_pairs(x: &[u32], mut out: Output<[u64; 12]>) {
         reduced[0].0.into(),
         reduced[1].1,
         warp.broadcast(u64::from(x[own]), 3),
+        u64::from(warp.ballot(x[own].is_multiple_of(3))) << 2
+            | u64::from(warp.any(x[own].is_multiple_of(64))) << 1
+            | u64::from(warp.all(!x[own].is_multiple_of(97))),
         warp.mask().into(),
         u64::from(warp.rank()) << 32 | u64::from(warp.len()),
         u64::from(block.rank()) << 32 | u64::from(block.len()),

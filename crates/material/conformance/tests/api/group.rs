@@ -245,7 +245,7 @@ fn of_pairs(device: &Device) -> Result<(), Failed> {
     for shape in shapes() {
         let x: Vec<u32> = (0..threads(&shape)).map(mixed).collect();
         let input = device.buffer_from(&x)?;
-        let mut out = device.buffer_filled(x.len(), [u64::MAX; 12])?;
+        let mut out = device.buffer_filled(x.len(), [u64::MAX; 13])?;
         launch!(
             device,
             group::of_pairs::entry(),
@@ -254,7 +254,15 @@ fn of_pairs(device: &Device) -> Result<(), Failed> {
             out.slice_mut(..)
         );
         let pairs: Vec<(u32, u64)> = x.iter().map(|x| (*x, u64::from(*x) + 1)).collect();
-        let of_block = |values: &[(u32, u64)]| -> Vec<[u64; 12]> {
+        let votes = |warp: &[(u32, u64)]| {
+            let ballot: u64 = (0..warp.len())
+                .map(|lane| u64::from(warp[lane].0.is_multiple_of(3)) << lane)
+                .sum();
+            ballot << 2
+                | u64::from(warp.iter().any(|(x, _)| x.is_multiple_of(64))) << 1
+                | u64::from(warp.iter().all(|(x, _)| !x.is_multiple_of(97)))
+        };
+        let of_block = |values: &[(u32, u64)]| -> Vec<[u64; 13]> {
             let Scanned {
                 through,
                 before,
@@ -276,6 +284,7 @@ fn of_pairs(device: &Device) -> Result<(), Failed> {
                     warp[0].0.into(),
                     values[0].1,
                     warp[source].0.into(),
+                    votes(warp),
                     (1 << len) - 1,
                     (lane as u64) << 32 | len,
                     (thread as u64) << 32 | values.len() as u64,
@@ -283,7 +292,7 @@ fn of_pairs(device: &Device) -> Result<(), Failed> {
             };
             (0..values.len()).map(of_thread).collect()
         };
-        let expected: Vec<[u64; 12]> = pairs
+        let expected: Vec<[u64; 13]> = pairs
             .chunks(shape.block_threads() as usize)
             .flat_map(of_block)
             .collect();
