@@ -240,7 +240,8 @@ pub(crate) fn clean<'p>(
     ))
 }
 
-/// Returns the compiler's messages, less its warnings of the attributes that we add.
+/// Returns the compiler's messages, less its warnings of the attributes that we add, and less how many warnings there
+/// were: these are among them.
 fn of_the_crates(diagnostics: &str) -> String {
     let mut parts = Vec::new();
     for part in diagnostics.split("\n\n") {
@@ -252,7 +253,12 @@ fn of_the_crates(diagnostics: &str) -> String {
             None => parts.push(part),
         }
     }
-    parts.join("\n\n")
+    let all = parts.join("\n\n");
+    let is_count =
+        |line: &&str| line.starts_with("warning: `") && line.contains("` (lib) generated ");
+    all.split_inclusive('\n')
+        .filter(|line| !is_count(line))
+        .collect()
 }
 
 fn inner_cargo(toolchain: &Toolchain, kernels: &KernelCrate, target_dir: &Path) -> Command {
@@ -370,7 +376,8 @@ mod tests {
         let ours = "warning: unused attribute\n --> <crate attribute>:1:1\n  = note: a note";
         let theirs = "warning: unused\n --> src/lib.rs:1:1";
         let error = "error: no such tool\n --> <crate attribute>:1:1";
-        let all = format!("   Compiling a\n{ours}\n\n{theirs}\n\n{ours}\n\n{error}\n");
+        let count = "warning: `a` (lib) generated 2 warnings (1 duplicate)";
+        let all = format!("   Compiling a\n{ours}\n\n{count}\n{theirs}\n\n{ours}\n\n{error}\n");
         let left = format!("   Compiling a\n\n{theirs}\n\n{error}\n");
         assert_eq!(of_the_crates(&all), left);
     }
