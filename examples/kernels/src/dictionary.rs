@@ -120,7 +120,7 @@ pub fn functions_and_variables(with: Affine, mut y: Output<[f32; 4]>) {
 
 /// Each thread's place.
 #[kernel]
-pub fn indices(mut out: Output<[u32; 11]>) {
+pub fn indices(mut out: Output<[u32; 12]>) {
     // CUDA: `threadIdx.x`
     let thread = thread::thread_idx_x();
 
@@ -141,7 +141,8 @@ pub fn indices(mut out: Output<[u32; 11]>) {
     let i = thread::global_index();
 
     // CUDA: `blockIdx.y * blockDim.y + threadIdx.y`, and the same of x
-    let row_and_column = thread::index_2d();
+    // Note: A `UVec2`: `x` stands first in it, as in `threadIdx`.
+    let (row, column) = (thread::index_2d().y, thread::index_2d().x);
 
     // CUDA: the same of x, y and z
     let voxel = thread::index_3d();
@@ -162,7 +163,8 @@ pub fn indices(mut out: Output<[u32; 11]>) {
         blocks,
         all.z,
         i as u32,
-        row_and_column.y,
+        row,
+        column,
         voxel.z,
         linear as u32,
         lanes,
@@ -296,7 +298,7 @@ pub unsafe fn fences(values: *mut u32, arrivals: *mut u32, out: *mut u32) {
 /// # Safety
 /// Whole warps; `out` has an element per thread.
 #[kernel]
-pub unsafe fn warps(x: &[f32], out: *mut [f32; 14]) {
+pub unsafe fn warps(x: &[f32], out: *mut [f32; 15]) {
     let i = thread::global_index();
     let (v, lane) = (x[i], lane_id());
 
@@ -349,6 +351,13 @@ pub unsafe fn warps(x: &[f32], out: *mut [f32; 14]) {
     // CUDA: `cg::inclusive_scan(warp, v)`, `cg::exclusive_scan(warp, v)`
     let scans = [warp.inclusive_sum(v), warp.exclusive_sum(v)];
 
+    // CUDA: `warp.shfl(v, 2)`, `warp.ballot(p)`
+    // Note: The mask is that of the lanes that the block has in this warp.
+    let (second, low) = (warp.broadcast(v, 2), warp.ballot(lane < 3));
+
+    // CUDA: `warp.any(p)`, `warp.all(p)`
+    let (any, all) = (warp.any(lane == 31), warp.all(v >= 0.0));
+
     unsafe {
         *out.add(i) = [
             third,
@@ -365,6 +374,11 @@ pub unsafe fn warps(x: &[f32], out: *mut [f32; 14]) {
             greatest,
             scans[0],
             scans[1],
+            if any && all {
+                second + low as f32
+            } else {
+                -1.0
+            },
         ];
     }
 }
@@ -532,6 +546,21 @@ pub unsafe fn atomics(
     }
 }
 
+/// How often each byte occurs.
+#[kernel(allow(panic_in_loop))]
+pub fn histogram_of_bytes(
+    // CUDA: `unsigned *counts`, which the kernel changes by atomics alone
+    // Note: Without `unsafe`. The launch lends `counts.slice_mut(..).into_atomics()`. `&[AtomicF32]` is of `float`.
+    counts: &[AtomicU32],
+    // Each is the index of an element of `counts`.
+    bytes: &[u8],
+) {
+    for i in thread::grid_stride(bytes.len()) {
+        // CUDA: `atomicAdd(&counts[bytes[i]], 1)`
+        counts[usize::from(bytes[i])].fetch_add(1, Relaxed);
+    }
+}
+
 //# Memory
 
 /// Moves four elements per thread.
@@ -628,7 +657,7 @@ pub fn arithmetic(x: f32, n: u32, mut out: Output<[f32; 26]>) {
     let zeros = n.leading_zeros();
 
     // CUDA: `__ffs(n)`
-    let first_set = n.trailing_zeros() + 1;
+    let first_set = if n == 0 { 0 } else { n.trailing_zeros() + 1 };
 
     // CUDA: `__brev(n)`
     let reversed = n.reverse_bits();

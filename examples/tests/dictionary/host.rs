@@ -9,8 +9,10 @@
 use cuda_std::group::workspace_words;
 use cuda_std::launch::{Entry, Foreign, In, Out};
 use example_kernels::dictionary::*;
-use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::{DeviceChoice, DriverError, LaunchConfig, Stream, gpus};
+use gpu_test::{Failed, equal};
+use ridgepoint_driver::{
+    Device, DeviceBuffer, DeviceChoice, DriverError, LaunchConfig, Prepared, Stream, gpus,
+};
 
 //# Devices, memory and launches
 
@@ -76,6 +78,7 @@ pub(crate) fn launches(device: &Device) -> Result<(), Failed> {
     // CUDA: `cudaLaunchKernel` with a block of 2048 threads: `cudaErrorInvalidValue`
     let refused = device.prepare(scale::entry(), LaunchConfig::blocks(1, 2048));
     assert!(refused.is_err_and(|error| error.to_string().contains("block of 2048 threads")));
+
     of_files(device)
 }
 
@@ -118,6 +121,24 @@ pub(crate) fn devices(device: &Device) -> Result<(), Failed> {
     let at_once = device.blocks_at_once(&prepared)?;
 
     assert!(multiprocessors > 0 && free > 0 && at_once > 0 && count < 1000);
+
+    // CUDA: a class with a stream, a kernel's launch and buffers
+    // Note: Streams and prepared launches borrow the device: it stays outside of the struct, in `main`, or is `Box::leak(Box::new(device))`.
+    struct Scaling<'d> {
+        stream: Stream<'d>,
+        launch: Prepared<'d, scale>,
+        values: DeviceBuffer<f32>,
+    }
+
+    let mut scaling = Scaling {
+        stream: Stream::new(device)?,
+        launch: prepared,
+        values: device.buffer_zeroed(256)?,
+    };
+    let x = device.buffer_filled(256, 2.0f32)?;
+    let arguments = (x.slice(..), scaling.values.slice_mut(..), 4.0);
+    scaling.launch.run(&scaling.stream, arguments)?;
+    equal(&scaling.values.to_vec()?, &[8.0; 256])?;
 
     // CUDA: `cudaMemcpyPeerAsync(y, 1, x, 0, bytes, stream);`
     let (stream, x, mut y) = (
@@ -254,5 +275,6 @@ pub(crate) fn errors(device: &Device) -> Result<(), Failed> {
     // CUDA: extents that are not those of the buffer: a fault, or nothing
     let wrong = y.slice_mut(..).try_shaped([2, 4]);
     assert!(wrong.is_err_and(|error| error.to_string().contains("2 x 4 has 8 elements")));
+
     Ok(())
 }

@@ -69,7 +69,7 @@ pub(crate) fn functions(device: &Device) -> Result<(), Failed> {
 /// Blocks of 32 x 2 x 2 threads, in a grid of 2 x 3 x 1.
 pub(crate) fn indices(device: &Device) -> Result<(), Failed> {
     let config = LaunchConfig::grid([2, 3, 1], [32, 2, 2]);
-    let mut out = device.buffer_filled(6 * 128, [u32::MAX; 11])?;
+    let mut out = device.buffer_filled(6 * 128, [u32::MAX; 12])?;
     launch(device, indices::entry(), config, (out.slice_mut(..),))?;
     let expected = |linear: u32| {
         let (block, thread) = (linear / 128, linear % 128);
@@ -83,6 +83,7 @@ pub(crate) fn indices(device: &Device) -> Result<(), Failed> {
             z,
             block_x * 32 + x,
             block_y * 2 + y,
+            block_x * 32 + x,
             z,
             linear,
             32,
@@ -128,7 +129,7 @@ pub(crate) fn shared_memory(device: &Device) -> Result<(), Failed> {
 
 pub(crate) fn warps(device: &Device) -> Result<(), Failed> {
     let x = device.buffer_from(&counted(64))?;
-    let mut out = device.buffer_filled(64, [f32::NAN; 14])?;
+    let mut out = device.buffer_filled(64, [f32::NAN; 15])?;
     launch(
         device,
         warps::entry(),
@@ -155,6 +156,7 @@ pub(crate) fn warps(device: &Device) -> Result<(), Failed> {
             (first + 31) as f32,
             before + v,
             before,
+            (first + 2) as f32 + 7.0,
         ]
     };
     equal(&out.to_vec()?, &(0..64).map(expected).collect::<Vec<_>>())
@@ -270,6 +272,24 @@ pub(crate) fn atomics(device: &Device) -> Result<(), Failed> {
         true => Ok(()),
         false => Err(format!("no thread wrote {seen}").into()),
     }
+}
+
+pub(crate) fn histogram(device: &Device) -> Result<(), Failed> {
+    let bytes: Vec<u8> = (0..1000u32).map(|i| (i * i % 251) as u8).collect();
+    let input = device.buffer_from(&bytes)?;
+    let mut counts = device.buffer_zeroed::<u32>(256)?;
+    let config = LaunchConfig::linear(1000, 64);
+    let prepared = device.prepare(histogram_of_bytes::entry(), config)?;
+    let stream = Stream::new(device)?;
+    prepared.run(
+        &stream,
+        (counts.slice_mut(..).into_atomics(), input.slice(..)),
+    )?;
+    let mut expected = [0; 256];
+    for byte in bytes {
+        expected[usize::from(byte)] += 1;
+    }
+    equal(&counts.to_vec()?, &expected)
 }
 
 pub(crate) fn memory(device: &Device) -> Result<(), Failed> {

@@ -20,7 +20,7 @@ const SOURCES: [&str; 2] = [
 type Case = fn(&Device) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases: [(&str, Case); 15] = [
+    let cases: [(&str, Case); 16] = [
         ("functions", kernels::functions),
         ("indices", kernels::indices),
         ("shared_memory", kernels::shared_memory),
@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("blocks", kernels::blocks),
         ("dimensions", kernels::dimensions),
         ("atomics", kernels::atomics),
+        ("histogram", kernels::histogram),
         ("memory", kernels::memory),
         ("arithmetic", kernels::arithmetic),
         ("debugging", kernels::debugging),
@@ -98,12 +99,14 @@ fn every_kernel_is_launched() -> Result<(), Failed> {
 
 /// A row has the code behind it, and one without code is an error.
 fn rows_are_read() -> Result<(), Failed> {
-    let source = "//# Table\n\n// CUDA: `a | b`\n// Note: Said.\nlet a =\n    1; // Not this.\n\nlet b = 2;\n";
+    let source = "//! A page.\n\nuse gpu_test::Failed;\nuse a::{\n    b, c,\n};\n//# Table\n\n// CUDA: `a | b`\n// Note: Said.\nlet a =\n    1; // Not this.\n\nlet b = 2;\n";
     let tables = rows::tables(&[source])?;
     let made = rows::markdown(&tables);
     let row = "| `a \\| b` | `let a = 1;` | Said. |\n";
-    if !made.contains(row) || !made.contains("## Table\n") {
-        return Err(format!("{made:?} has not {row:?}").into());
+    for part in [row, "## Table\n", "\n```rust,ignore\nuse a::{b, c};\n```\n"] {
+        if !made.contains(part) {
+            return Err(format!("{made:?} has not {part:?}").into());
+        }
     }
     match rows::tables(&["//# Table\n// CUDA: `a`\n\nlet b = 2;\n"]) {
         Err(_) => Ok(()),

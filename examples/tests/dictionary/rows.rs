@@ -5,6 +5,8 @@ use gpu_test::Failed;
 /// A heading and the rows below it.
 pub(crate) struct Table {
     heading: String,
+    /// The `use` items that the rows of the source need, where the table is the source's first.
+    imports: String,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -22,11 +24,13 @@ pub(crate) struct Row {
 pub(crate) fn tables(sources: &[&str]) -> Result<Vec<Table>, Failed> {
     let mut tables: Vec<Table> = Vec::new();
     for source in sources {
+        let mut imports = Some(imports(source));
         let mut lines = source.lines().map(str::trim).peekable();
         while let Some(line) = lines.next() {
             if let Some(heading) = line.strip_prefix("//# ") {
                 tables.push(Table {
                     heading: heading.to_owned(),
+                    imports: imports.take().unwrap_or_default(),
                     rows: Vec::new(),
                 });
                 continue;
@@ -62,6 +66,22 @@ pub(crate) fn tables(sources: &[&str]) -> Result<Vec<Table>, Failed> {
     Ok(tables)
 }
 
+/// The `use` items of a source, each on a line, but for those of the tests that run it.
+fn imports(source: &str) -> String {
+    const OF_TESTS: [&str; 2] = ["use example_kernels", "use gpu_test"];
+    let mut text = String::new();
+    for item in source.split("\nuse ").skip(1) {
+        let item = item.split(';').next().unwrap_or_default();
+        let words: Vec<&str> = item.split_whitespace().collect();
+        let item = words.join(" ").replace("{ ", "{").replace(", }", "}");
+        let line = format!("use {item};\n");
+        if !OF_TESTS.iter().any(|it| line.starts_with(it)) {
+            text += &line;
+        }
+    }
+    text
+}
+
 /// Lines of code as one, without the brace that begins a body, or the comma behind a parameter.
 fn joined(code: &[&str]) -> String {
     let joined = code.join(" ").replace(" ;", ";");
@@ -93,10 +113,13 @@ fn joined(code: &[&str]) -> String {
 pub(crate) fn markdown(tables: &[Table]) -> String {
     let mut text = String::new();
     for table in tables {
-        text += &format!(
-            "\n## {}\n\n| CUDA C++ | Rust | |\n|---|---|---|\n",
-            table.heading
-        );
+        text += &format!("\n## {}\n\n", table.heading);
+        if !table.imports.is_empty() {
+            let imports = &table.imports;
+            text +=
+                &format!("From here on, the rows begin with:\n\n```rust,ignore\n{imports}```\n\n");
+        }
+        text += "| CUDA C++ | Rust | |\n|---|---|---|\n";
         for Row { cuda, rust, note } in &table.rows {
             let cell = |text: &str| text.replace('|', "\\|");
             text += &format!("| {} | `{}` | {} |\n", cell(cuda), cell(rust), cell(note))
