@@ -1,4 +1,4 @@
-//! What is undefined of words that lanes load, store and change: from memory into registers and back.
+//! Undefined bits of words that lanes load, store and change: from memory into registers and back.
 
 use super::bits::ones;
 use super::{define, of, set};
