@@ -25,4 +25,5 @@ mod rows_of_memory;
 mod schedules;
 mod support;
 mod time_limit;
+mod undefined;
 mod wmma;

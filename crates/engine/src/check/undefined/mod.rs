@@ -18,8 +18,9 @@ pub(crate) use registers::{RegisterId, Registers, Value};
 pub(super) use stored::Stored;
 
 use super::access::{AccessKind, Accessors, BlockId, LaunchId};
-use super::finding::{Finding, Verb};
+use super::finding::{Finding, Side, Verb};
 use super::{Access, Checked, Checker, Global, live};
+use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Contents, Kind, LANES, Local, Memory};
 use origins::Origins;
 use results::Results;
@@ -74,6 +75,37 @@ impl Undefined {
     #[cold]
     pub(super) fn meet(&mut self) {
         (self.has_met, self.is_known) = (true, true);
+    }
+
+    /// Returns the finding where the value of a load is used, and since when it is held back. `None` without a load.
+    fn found(
+        &self,
+        origin: OriginId,
+        mut now: Side,
+        by: Use,
+    ) -> Option<(Box<Finding>, Option<origins::Held>)> {
+        if !origin.is_known() {
+            return None;
+        }
+        let Some((load, held)) = self.origins.get(origin) else {
+            // Any other load that is named would be a wrong one.
+            let mut found = Box::new(Finding::new(FindingKind::Uninitialised, now));
+            found.details = format!(
+                "a value that nothing has written, and that was read too long ago to say where, is used {}",
+                by.text()
+            );
+            return Some((found, None));
+        };
+        let mut found = Box::new(load.clone());
+        let is_at_once = found.now.site == now.site && found.now.agent == now.agent;
+        if !is_at_once || by == Use::Result {
+            if by != Use::Result {
+                (now.verb, now.access) = (Verb::Use, None);
+            }
+            found.details = by.text().to_owned();
+            found.before = Some(std::mem::replace(&mut found.now, now));
+        }
+        Some((found, held))
     }
 
     /// A launch has ended.
@@ -171,12 +203,17 @@ impl Checker {
             return;
         };
         self.undefined.has_stored |= bits != 0;
-        if results::is_one(bits, bytes) && is_buffer(memory, address) {
+        if self.undefined.results.has_room()
+            && results::is_one(bits, bytes)
+            && is_buffer(memory, address)
+        {
             let what = AccessKind::Write(super::Strength::Weak);
             let side = self.side(who, who.mask.trailing_zeros(), instruction, what);
-            if let Some(side) = side {
+            if let Some(side) = side
+                && let Some((found, _)) = self.undefined.found(origin, side, Use::Result)
+            {
                 let first = u64::from(bits.trailing_zeros() / 8);
-                self.undefined.results.note(address + first, origin, side);
+                self.undefined.results.note(address + first, found);
             }
         }
     }
@@ -192,19 +229,12 @@ impl Checker {
     ) -> Checked {
         let lane = who.mask.trailing_zeros();
         let what = AccessKind::Read(super::Strength::Weak);
-        let Some(mut now) = self.side(who, lane, instruction, what) else {
+        let Some(now) = self.side(who, lane, instruction, what) else {
             return Ok(());
         };
-        (now.verb, now.access) = (Verb::Use, None);
-        let Some((finding, held)) = self.undefined.origins.get(origin) else {
+        let Some((found, held)) = self.undefined.found(origin, now, by) else {
             return Ok(());
         };
-        let mut found = Box::new(finding.clone());
-        let is_at_once = found.now.site == now.site && found.now.agent == now.agent;
-        if !is_at_once {
-            found.details = by.text().to_owned();
-            found.before = Some(std::mem::replace(&mut found.now, now));
-        }
         if let Some(held) = held
             && let Some(block) = self.blocks.get_mut(held.block.0 as usize)
             && let Some(block) = block.as_deref_mut()
@@ -221,14 +251,9 @@ impl Checker {
     /// # Errors
     /// The first of them.
     pub fn results(&mut self, memory: &Memory, launch: LaunchId) -> Result<(), Box<Finding>> {
-        for (address, origin, side) in self.undefined.results.take(launch) {
+        for (address, found) in self.undefined.results.take(launch) {
             let known = self.global_at(memory, address);
-            let still = known.is_some_and(|it| it.undefined.get(address, 1).0 != 0);
-            let origin = self.undefined.origins.get(origin).filter(|_| still);
-            if let Some((finding, _)) = origin {
-                let mut found = Box::new(finding.clone());
-                found.details = Use::Result.text().to_owned();
-                found.before = Some(std::mem::replace(&mut found.now, side));
+            if known.is_some_and(|it| it.undefined.get(address, 1).0 != 0) {
                 return Err(found);
             }
         }
@@ -364,7 +389,7 @@ impl Checker {
         };
         let finding = Box::new(Finding {
             place: Some(place),
-            ..Finding::new(crate::finding_kind::FindingKind::Uninitialised, now)
+            ..Finding::new(FindingKind::Uninitialised, now)
         });
         self.undefined.origins.add(key, finding, held)
     }

@@ -6,9 +6,9 @@ use crate::check::access::{BlockId, LaunchId};
 use crate::check::finding::{Agent, Finding};
 
 /// How many are remembered; a later one takes the place of the oldest.
-const MOST: usize = 1 << 14;
+pub(super) const MOST: usize = 1 << 14;
 
-/// The number of a load.
+/// The number of a load, from 1 on. A value may live longer than its load is remembered, so numbers are not given again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OriginId(u32);
 
@@ -19,6 +19,15 @@ impl OriginId {
 
     pub(crate) fn of(number: u32) -> OriginId {
         OriginId(number)
+    }
+
+    /// Whether it is the number of a load.
+    pub(super) fn is_known(self) -> bool {
+        self != OriginId::default()
+    }
+
+    fn place(self) -> usize {
+        self.0.wrapping_sub(1) as usize % MOST
     }
 }
 
@@ -43,6 +52,7 @@ pub(super) struct Held {
 
 #[derive(Debug)]
 struct Origin {
+    id: OriginId,
     key: Key,
     finding: Box<Finding>,
     held: Option<Held>,
@@ -51,9 +61,9 @@ struct Origin {
 /// Loads, each with what is found where its value is used.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
+    /// That with the number n at n - 1, counted around.
     all: Vec<Origin>,
-    /// Where the next one goes, once there are as many as may be.
-    next: usize,
+    last: u32,
     known: HashMap<Key, OriginId>,
 }
 
@@ -63,27 +73,28 @@ impl Origins {
     }
 
     pub(super) fn add(&mut self, key: Key, finding: Box<Finding>, held: Option<Held>) -> OriginId {
-        let origin = Origin { key, finding, held };
-        let place = match self.all.len() < MOST {
-            true => {
-                self.all.push(origin);
-                self.all.len() - 1
-            }
-            false => {
-                let place = self.next;
-                self.next = (place + 1) % MOST;
-                self.known.remove(&self.all[place].key);
-                self.all[place] = origin;
-                place
-            }
+        self.last = self.last.wrapping_add(1);
+        let id = OriginId(self.last);
+        let origin = Origin {
+            id,
+            key,
+            finding,
+            held,
         };
-        let id = OriginId(place as u32);
+        match self.all.get_mut(id.place()) {
+            Some(oldest) => {
+                self.known.remove(&oldest.key);
+                *oldest = origin;
+            }
+            None => self.all.push(origin),
+        }
         self.known.insert(key, id);
         id
     }
 
+    /// Returns a load that is still remembered.
     pub(super) fn get(&self, id: OriginId) -> Option<(&Finding, Option<Held>)> {
-        let origin = self.all.get(id.0 as usize)?;
+        let origin = self.all.get(id.place()).filter(|it| it.id == id)?;
         Some((&*origin.finding, origin.held))
     }
 }

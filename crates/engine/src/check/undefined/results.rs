@@ -1,27 +1,31 @@
 //! Undefined values that a launch has stored to buffers.
 
-use super::origins::OriginId;
 use crate::check::access::LaunchId;
-use crate::check::finding::Side;
+use crate::check::finding::Finding;
 
 /// How many are remembered: the first ones.
 const MOST: usize = 1 << 10;
 
-/// Stores, each with where it went and what the value came from.
+/// Stores, each with where it went and what is found if nobody overwrites it.
 #[derive(Debug, Default)]
-pub(super) struct Results(Vec<(u64, OriginId, Side)>);
+pub(super) struct Results(Vec<(u64, Box<Finding>)>);
 
 impl Results {
-    pub(super) fn note(&mut self, address: u64, origin: OriginId, side: Side) {
-        if self.0.len() < MOST {
-            self.0.push((address, origin, side));
+    /// Whether one more is remembered.
+    pub(super) fn has_room(&self) -> bool {
+        self.0.len() < MOST
+    }
+
+    pub(super) fn note(&mut self, address: u64, found: Box<Finding>) {
+        if self.has_room() {
+            self.0.push((address, found));
         }
     }
 
     /// Takes those of a launch.
-    pub(super) fn take(&mut self, launch: LaunchId) -> Vec<(u64, OriginId, Side)> {
+    pub(super) fn take(&mut self, launch: LaunchId) -> Vec<(u64, Box<Finding>)> {
         let all = std::mem::take(&mut self.0).into_iter();
-        let (own, others) = all.partition(|it| it.2.launch == Some(launch));
+        let (own, others) = all.partition(|it| it.1.now.launch == Some(launch));
         self.0 = others;
         own
     }
