@@ -26,6 +26,24 @@ fn allow(peer: Handle, flags: u32) -> Answer {
     Ok(())
 }
 
+fn forbid(peer: Handle) -> Answer {
+    let (own, peer) = (current()?, look::<Context>(peer)?);
+    let mut allowed = lock(&ALLOWED);
+    if !allowed.remove(&(own.handle, peer.handle)) {
+        return Err(Status::PEER_ACCESS_NOT_ENABLED);
+    }
+    let device_of = |context| look::<Context>(context).map(|it| it.device);
+    // Memory is a device's, and another of its contexts may still reach the peer's.
+    let devices = (Ok(own.device), Ok(peer.device));
+    if !allowed
+        .iter()
+        .any(|&(from, to)| (device_of(from), device_of(to)) == devices)
+    {
+        device::memory(own.device).disable_peer_access(device::memory(peer.device));
+    }
+    Ok(())
+}
+
 /// `CUdevice_P2PAttribute`: rank, access, atomics of the system's scope, arrays.
 fn attribute(which: u32, one: i32, other: i32) -> Answer<i32> {
     let are_two = device::number(one)? != device::number(other)?;
@@ -47,5 +65,6 @@ pub(crate) mod calls {
         }
         fn cuDeviceGetP2PAttribute(to: Out<i32>, which: u32, one: i32, other: i32) { to.put(attribute(which, one, other)?) }
         fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) { allow(peer, flags) }
+        fn cuCtxDisablePeerAccess(peer: Handle) { forbid(peer) }
     }
 }

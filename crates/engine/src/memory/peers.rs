@@ -27,6 +27,11 @@ impl Memory {
         self.space.peers.allow(self.device, peer.device);
     }
 
+    /// From now on kernels of this device may no longer use the memory of `peer`.
+    pub fn disable_peer_access(&self, peer: &Memory) {
+        self.space.peers.forbid(self.device, peer.device);
+    }
+
     /// Whether the device reaches another's memory, or its own is reached: kernels of either may wait for each other.
     pub(crate) fn has_peers(&self) -> bool {
         self.space.peers.is_joined(self.device)
@@ -104,6 +109,11 @@ impl Peers {
         self.reached[device as usize].fetch_or(1 << peer, Ordering::AcqRel);
     }
 
+    /// From now on `device` no longer reaches the memory of `peer`. They stay joined: launches that have begun may wait for each other.
+    pub(super) fn forbid(&self, device: u32, peer: u32) {
+        self.reached[device as usize].fetch_and(!(1 << peer), Ordering::AcqRel);
+    }
+
     /// Whether `device` reaches the memory of another.
     pub(super) fn reaches(&self, device: u32, owner: u32) -> bool {
         self.reached[device as usize].load(Ordering::Acquire) >> owner & 1 != 0
@@ -162,6 +172,8 @@ mod tests {
         peers.advance(3);
         peers.advance(63);
         assert_eq!([1, 0, 5].map(|device| peers.progress(device)), [1, 0, 1]);
+        peers.forbid(1, 2);
+        assert!(!peers.reaches(1, 2) && peers.reaches(3, 2) && peers.is_joined(1));
         peers.fail(3);
         let failed: Vec<(u32, u64)> = peers.failures(1).collect();
         assert_eq!(failed, [(2, 0), (3, 1)]);
