@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds every program of a checkout of NVIDIA's samples and runs it as it is on the emulated driver: what runs to its end?
 
-    scripts/suites/programs.py CHECKOUT RIDGEPOINT OUT.csv [--include FOLDER].. [--limit SECONDS]
+    scripts/suites/programs.py CHECKOUT RIDGEPOINT OUT.csv [--include FOLDER].. [--limit SECONDS] [--arguments FILE]
 
-A folder with .cu files is a program. nvcc links it as it does by default, so the CUDA runtime is inside. Samples compare their results with a
+A folder with .cu files is a program. Where a file lists them, a line is a folder and what the program is given, and no other one runs. nvcc links it as it does by default, so the CUDA runtime is inside. Samples compare their results with a
 host's, and say so by their exit status. Needs nvcc, and headers and libraries of what a sample calls besides. Ends with 1 where no
 program ran.
 """
@@ -34,11 +34,12 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--arguments", type=pathlib.Path)
     options = parser.parse_args()
-    folders = sorted({it.parent for it in options.checkout.rglob("*.cu")})
+    programs = programs_of(options)
     with tempfile.TemporaryDirectory() as binaries:
         run = lambda it: row(it[1], pathlib.Path(binaries) / str(it[0]), options)
-        rows = list(kernels.each(run, list(enumerate(folders))))
+        rows = list(kernels.each(run, list(enumerate(programs))))
     with open(options.out, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["program", "outcome", "text"])
@@ -48,14 +49,33 @@ def main():
     return 0 if counts["passed"] else 1
 
 
-def row(folder, program, options):
-    outcome, text = outcome_of(folder, program, options)
+def programs_of(options):
+    """The folder of each program, and its arguments."""
+    if options.arguments is None:
+        return [(it, []) for it in sorted({it.parent for it in options.checkout.rglob("*.cu")})]
+    lines = [line.split() for line in options.arguments.read_text().splitlines()]
+    return [(options.checkout / folder, arguments) for folder, *arguments in filter(None, lines)]
+
+
+def sources_of(folder):
+    """The names that the Makefile lists, or else all."""
+    makefile = folder / "Makefile"
+    listed = re.search(r"^source *:?= *(.+)", makefile.read_text(errors="replace"), re.MULTILINE) if makefile.is_file() else None
+    names = listed[1].split() if listed else []
+    if names and all((folder / it).is_file() for it in names):
+        return names
+    return [it.name for it in sorted(folder.iterdir()) if it.suffix in (".cu", ".cpp")]
+
+
+def row(what, program, options):
+    folder, arguments = what
+    outcome, text = outcome_of(folder, arguments, program, options)
     return (str(folder.relative_to(options.checkout)), outcome, " ".join(text.split())[:200])
 
 
-def outcome_of(folder, program, options):
+def outcome_of(folder, arguments, program, options):
     """Builds and runs a program. Returns its outcome, and the line that says why."""
-    sources = [it.name for it in sorted(folder.iterdir()) if it.suffix in (".cu", ".cpp")]
+    sources = sources_of(folder)
     includes = [f"-I{it}" for it in options.include]
     # PTX alone: the emulator has no use for machine code, which takes longer.
     compile = [kernels.nvcc(), "-w", "-lineinfo", "-O2", "-std=c++17", "-arch=compute_90", "-Xcompiler", "-fopenmp"]
@@ -64,7 +84,7 @@ def outcome_of(folder, program, options):
     built = subprocess.run([*compile, *includes, *sources, "-o", program], cwd=folder, env=os.environ | own, **output)
     if built.returncode:
         return "not built", first(r"fatal error: .*|error:? .*|undefined reference to .*", built.stderr + built.stdout)
-    command = [options.ridgepoint, "emulate", "--findings", f"{program}.findings", "--program-status", program]
+    command = [options.ridgepoint, "emulate", "--findings", f"{program}.findings", "--program-status", program, *arguments]
     # By the signal the command ends its program, too.
     limit = ["timeout", "--kill-after", "5", str(options.limit)]
     ran = subprocess.run([*limit, *command], cwd=folder, stdin=subprocess.DEVNULL, **output)
@@ -74,6 +94,10 @@ def outcome_of(folder, program, options):
         return "time limit", absent
     if finding and not absent:
         return "found", finding
+    # Some say so, and end with 0.
+    failed = first(r".*\b(?:FAIL|FAILED)\b.*", ran.stdout)
+    if ran.returncode == 0 and failed:
+        return "failed", failed
     if ran.returncode == 0:
         return "passed", ""
     if absent:
