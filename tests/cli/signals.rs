@@ -160,3 +160,56 @@ fn a_second_signal_does_not_wait_and_an_ignored_one_ends_nothing() {
     send(&nohup, Signal::SIGHUP);
     assert_eq!(nohup.wait().expect("it ends").code(), Some(0));
 }
+
+/// Starts a shell by `emulate`, which says by a file that it has begun.
+fn shell(folder: &Path, script: &str) -> Child {
+    let mut command = ridgepoint(folder, "emulate sh -c");
+    command.arg(format!(
+        "{script}; touch begun; while :; do sleep 0.02; done"
+    ));
+    let child = command.stderr(Stdio::null()).spawn();
+    let child = child.expect("the command starts");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !folder.join("begun").exists() {
+        assert!(Instant::now() < until, "it does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+/// `timeout` sends its signal to the command and then to the command's group.
+#[test]
+fn two_signals_at_once_are_one_and_reach_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = shell(folder.path(), "trap 'sleep 0.3; touch told; exit' TERM");
+    send(&child, Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(2));
+    send(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+    assert!(folder.path().join("told").exists());
+}
+
+#[test]
+fn a_second_signal_ends_a_program_that_ignores_the_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = shell(folder.path(), "trap '' TERM; echo $$ > pid");
+    let pid = fs::read_to_string(folder.path().join("pid")).expect("there");
+    let pid = Pid::from_raw(pid.trim().parse().expect("a number"));
+    send(&child, Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(child.try_wait().expect("a child"), None, "it waits");
+    kill(pid, None).expect("the program is there");
+    send(&child, Signal::SIGTERM);
+    assert_eq!(child.wait().expect("it ends").code(), Some(143));
+    let until = Instant::now() + Duration::from_secs(10);
+    while is_running(pid) {
+        assert!(Instant::now() < until, "the program is left behind");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether there is such a process, which may have nobody that waits for it.
+fn is_running(pid: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    status.contains(')') && !status.contains(") Z ")
+}

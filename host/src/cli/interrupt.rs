@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -25,6 +25,9 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGHUP, SIGTERM];
 /// How long a command that measures may take until it looks whether a signal has come.
 const PATIENCE: Duration = Duration::from_millis(800);
 
+/// How soon another signal is the same request: `timeout` sends its own to the command, and then to its whole group.
+const BURST: Duration = Duration::from_millis(50);
+
 /// The signal that has asked this process to end, and how the command answers it.
 #[derive(Default)]
 struct Asked {
@@ -34,6 +37,8 @@ struct Asked {
     is_watched: AtomicBool,
     /// Whether it has seen it, and so ends by itself.
     is_noticed: AtomicBool,
+    /// The group of the program that it was passed on to and that has not ended, or 0.
+    told: AtomicI32,
 }
 
 static ASKED: OnceLock<Asked> = OnceLock::new();
@@ -69,6 +74,8 @@ fn answer(mut told: UnixStream, asked: &Asked, is_ending: &AtomicBool) {
         return;
     }
     if asked.is_watched.load(Ordering::SeqCst) {
+        thread::sleep(BURST);
+        forget(&mut told);
         // Where the time cannot be limited, the second signal is waited for.
         let _ = told.set_read_timeout(Some(PATIENCE));
         let is_second = told.read_exact(&mut [0]).is_ok();
@@ -78,11 +85,28 @@ fn answer(mut told: UnixStream, asked: &Asked, is_ending: &AtomicBool) {
         }
     }
     is_ending.store(true, Ordering::SeqCst);
+    end_what_was_told(asked);
     destination::settle();
     let signal = asked.signal.load(Ordering::SeqCst) as i32;
     failure::say_ended_by(signal);
     // The other threads may hold anything that an orderly end would wait for.
     low_level::exit(OF_SIGNALS + signal)
+}
+
+/// Takes what has come so far.
+fn forget(told: &mut UnixStream) {
+    if told.set_nonblocking(true).is_ok() {
+        while told.read(&mut [0; 16]).is_ok_and(|count| count > 0) {}
+    }
+    let _ = told.set_nonblocking(false);
+}
+
+/// Ends a program that takes its time over the signal: in a group of its own, it would be left behind, where no Ctrl-C reaches it.
+fn end_what_was_told(asked: &Asked) {
+    match asked.told.load(Ordering::SeqCst) {
+        0 => (),
+        group => drop(killpg(Pid::from_raw(group), Signal::SIGKILL)),
+    }
 }
 
 /// Whether a signal has asked the command to end: commands that measure look at it from point to point.
@@ -135,6 +159,7 @@ impl Interrupt {
         let mut passed_on = false;
         loop {
             if let Some(status) = child.try_wait()? {
+                self.0.told.store(0, Ordering::SeqCst);
                 return Ok(status);
             }
             if let Some(signal) = self.signal()
@@ -143,6 +168,7 @@ impl Interrupt {
                 let group = Pid::from_raw(child.id() as i32);
                 // It may have ended just now.
                 let _ = killpg(group, Signal::try_from(signal)?);
+                self.0.told.store(group.as_raw(), Ordering::SeqCst);
                 passed_on = true;
             }
             thread::sleep(BETWEEN_LOOKS);
