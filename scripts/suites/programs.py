@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Builds every program of a checkout of NVIDIA's samples and runs it as it is on the emulated driver: what runs to its end?
+"""Builds every program of a checkout and runs it as it is on the emulated driver: what runs to its end?
 
-    scripts/suites/programs.py CHECKOUT RIDGEPOINT OUT.csv [--include FOLDER].. [--limit SECONDS] [--arguments FILE]
+    scripts/suites/programs.py CHECKOUT RIDGEPOINT OUT.csv [--include FOLDER].. [--limit SECONDS] [--arguments ROWS.csv]
 
-A folder with .cu files is a program. Where a file lists them, a line is a folder and what the program is given, and no other one runs. nvcc links it as it does by default, so the CUDA runtime is inside. Samples compare their results with a
-host's, and say so by their exit status. Needs nvcc, and headers and libraries of what a sample calls besides. Ends with 1 where no
-program ran.
+A folder with .cu files is a program. With a file of rows, such as this script writes, only its programs run, each with its
+arguments. nvcc links a program as it does by default, so the CUDA runtime is inside. Samples compare their results with a
+host's, and say so by their exit status. Needs nvcc, and headers and libraries of what a program calls besides. Ends with 1
+where no program ran.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import csv
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,15 +38,20 @@ def main():
     parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--arguments", type=pathlib.Path)
     options = parser.parse_args()
+    # Programs run in their folders.
+    command = shutil.which(options.ridgepoint)
+    if command is None:
+        parser.error(f"no command {options.ridgepoint}")
+    options.ridgepoint = os.path.abspath(command)
     programs = programs_of(options)
     with tempfile.TemporaryDirectory() as binaries:
         run = lambda it: row(it[1], pathlib.Path(binaries) / str(it[0]), options)
         rows = list(kernels.each(run, list(enumerate(programs))))
     with open(options.out, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["program", "outcome", "text"])
+        writer.writerow(["program", "arguments", "outcome", "text"])
         writer.writerows(rows)
-    counts = Counter(outcome for _, outcome, _ in rows)
+    counts = Counter(outcome for *_, outcome, _ in rows)
     print(f"{options.checkout.name}, {kernels.commit(options.checkout)}: {len(rows)} programs: {dict(counts)}")
     return 0 if counts["passed"] else 1
 
@@ -53,8 +60,8 @@ def programs_of(options):
     """The folder of each program, and its arguments."""
     if options.arguments is None:
         return [(it, []) for it in sorted({it.parent for it in options.checkout.rglob("*.cu")})]
-    lines = [line.split() for line in options.arguments.read_text().splitlines()]
-    return [(options.checkout / folder, arguments) for folder, *arguments in filter(None, lines)]
+    with open(options.arguments, newline="") as rows:
+        return [(options.checkout / it["program"], it["arguments"].split()) for it in csv.DictReader(rows)]
 
 
 def sources_of(folder):
@@ -70,7 +77,7 @@ def sources_of(folder):
 def row(what, program, options):
     folder, arguments = what
     outcome, text = outcome_of(folder, arguments, program, options)
-    return (str(folder.relative_to(options.checkout)), outcome, " ".join(text.split())[:200])
+    return (str(folder.relative_to(options.checkout)), " ".join(arguments), outcome, " ".join(text.split())[:200])
 
 
 def outcome_of(folder, arguments, program, options):
@@ -90,10 +97,10 @@ def outcome_of(folder, arguments, program, options):
     ran = subprocess.run([*limit, *command], cwd=folder, stdin=subprocess.DEVNULL, **output)
     absent = first(r"\S+ is not emulated.*|.* are not emulated.*|.* its fragments lie in registers", ran.stderr)
     finding = first(r"ridgepoint: .*: block \[.*", ran.stderr)
-    if ran.returncode in (TIMED_OUT, KILLED):
-        return "time limit", absent
     if finding and not absent:
         return "found", finding
+    if ran.returncode in (TIMED_OUT, KILLED):
+        return "time limit", absent
     # Some say so, and end with 0.
     failed = first(r".*\b(?:FAIL|FAILED)\b.*", ran.stdout)
     if ran.returncode == 0 and failed:
