@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::ceilings::host_roofs;
-use crate::driver::{Device, Emulation, LaunchConfig};
+use crate::driver::{Device, DeviceProperties, Emulation, LaunchConfig};
 use crate::embedded::{Gemv, Polynomial, Stream};
 use crate::measure::{CacheState, Conditions, Instructions};
 use crate::model::{GpuRoofs, Operation, TensorRoofs, Work};
@@ -34,6 +34,40 @@ fn launched(work: &Work, cache: CacheState) -> Launched<'_> {
     }
 }
 
+fn samples(ms: &[f64], clock_hz: Option<f64>) -> Samples {
+    Samples {
+        ms: ms.to_vec(),
+        clock_hz: vec![clock_hz; ms.len()],
+        batch: 1,
+        conditions: Conditions::default(),
+        rounds: vec![],
+    }
+}
+
+fn of_data_sheet(properties: &DeviceProperties) -> BTreeMap<Precision, Roofs> {
+    let roofs = Roofs::of_device(properties, Precision::F32).expect("known");
+    BTreeMap::from([(Precision::F32, roofs)])
+}
+
+/// The context of a checked point, of which nothing was counted or predicted.
+fn context<'a>(
+    properties: &'a DeviceProperties,
+    roofs: &'a BTreeMap<Precision, Roofs>,
+) -> Context<'a> {
+    Context {
+        properties,
+        axes: &[],
+        roofs,
+        ceilings: None,
+        is_checked: true,
+        figures: Figures::default(),
+        measured: None,
+        prediction: None,
+        modelled: None,
+        occupancy: None,
+    }
+}
+
 fn record(ms: &[f64], clock_hz: f64) -> Record {
     record_under(
         Conditions::default(),
@@ -50,29 +84,18 @@ fn record_under(
     clock_hz: f64,
 ) -> Record {
     let samples = Samples {
-        ms: ms.to_vec(),
-        clock_hz: vec![Some(clock_hz); ms.len()],
-        batch: 1,
         conditions,
-        rounds: vec![],
+        ..samples(ms, Some(clock_hz))
     };
     record_beside(launched, samples, None)
 }
 
 fn record_beside(launched: &Launched<'_>, samples: Samples, measured: Option<Measured>) -> Record {
     let properties = crate::measure::h200();
-    let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+    let roofs = of_data_sheet(&properties);
     let context = Context {
-        properties: &properties,
-        axes: &[],
-        roofs: &BTreeMap::from([(Precision::F32, roofs)]),
-        ceilings: None,
-        is_checked: true,
-        figures: Figures::default(),
         measured,
-        prediction: None,
-        modelled: None,
-        occupancy: None,
+        ..context(&properties, &roofs)
     };
     Record::new(launched, samples.clone(), Some(&samples), &context).expect("samples")
 }
@@ -87,13 +110,7 @@ fn what_counters_say_is_in_the_columns_and_in_json() {
         instructions: Instructions([100.0, 50.0, 0.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0]),
     };
     let row = |measured| {
-        let samples = Samples {
-            ms: vec![0.128; 4],
-            clock_hz: vec![None; 4],
-            batch: 1,
-            conditions: Conditions::default(),
-            rounds: vec![],
-        };
+        let samples = samples(&[0.128; 4], None);
         record_beside(&launched(&work(N), CacheState::Warm), samples, measured)
     };
     let with = row(Some(measured));
@@ -311,28 +328,14 @@ fn a_measured_row_says_what_bounds_it_and_its_share_of_both_roofs() {
     let properties = crate::measure::h200();
     let path = format!("{results}h200-ceilings/ceilings.json");
     let ceilings = crate::ceilings::load(path.as_ref(), &properties).expect("an H200's");
-    let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+    let roofs = of_data_sheet(&properties);
     let work = work(N);
     let of = |ms: f64| {
         let context = Context {
-            properties: &properties,
-            axes: &[],
-            roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: Some(&ceilings),
-            is_checked: true,
-            figures: Figures::default(),
-            measured: None,
-            prediction: None,
-            modelled: None,
-            occupancy: None,
+            ..context(&properties, &roofs)
         };
-        let samples = Samples {
-            ms: vec![ms; 4],
-            clock_hz: vec![Some(1.98e9); 4],
-            batch: 1,
-            conditions: Conditions::default(),
-            rounds: vec![],
-        };
+        let samples = samples(&[ms; 4], Some(1.98e9));
         let launched = Launched {
             load_bytes: Some(4),
             ..launched(&work, CacheState::Warm)
@@ -360,7 +363,7 @@ fn a_measured_row_says_what_bounds_it_and_its_share_of_both_roofs() {
 #[test]
 fn operations_without_a_roof_are_told_and_nothing_is_predicted() {
     let properties = crate::measure::h200();
-    let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+    let roofs = of_data_sheet(&properties);
     let moved = Work::default().reads(4096.0);
     let prediction = Prediction {
         roofs: GpuRoofs::named("h200").expect("known"),
@@ -376,27 +379,14 @@ fn operations_without_a_roof_are_told_and_nothing_is_predicted() {
             ..Sum::of(&[], config, Origin::Counted, 1)
         };
         let context = Context {
-            properties: &properties,
-            axes: &[],
-            roofs: &BTreeMap::from([(Precision::F32, roofs)]),
-            ceilings: None,
-            is_checked: true,
             figures: Figures {
                 counted: Some(Ok(sum)),
                 ..Figures::of_formula(&moved)
             },
-            measured: None,
             prediction: Some(&prediction),
-            modelled: None,
-            occupancy: None,
+            ..context(&properties, &roofs)
         };
-        let samples = Samples {
-            ms: vec![1.0],
-            clock_hz: vec![None],
-            batch: 1,
-            conditions: Conditions::default(),
-            rounds: vec![],
-        };
+        let samples = samples(&[1.0], None);
         let launched = launched(&moved, CacheState::Warm);
         Record::new(&launched, samples, None, &context).expect("a sample")
     };
@@ -441,30 +431,15 @@ fn products_of_matrices_are_compared_with_what_tensor_cores_do() {
     assert_eq!(row.flags, [""; 0]);
     // Nobody says here how fast those of this type are.
     let properties = crate::measure::h200();
-    let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
-    let roofs = Roofs {
-        tensor: TensorRoofs::NONE,
-        ..roofs
-    };
-    let context = Context {
-        properties: &properties,
-        axes: &[],
-        roofs: &BTreeMap::from([(Precision::F32, roofs)]),
-        ceilings: None,
-        is_checked: true,
-        figures: Figures::default(),
-        measured: None,
-        prediction: None,
-        modelled: None,
-        occupancy: None,
-    };
-    let samples = Samples {
-        ms: vec![1.35],
-        clock_hz: vec![None],
-        batch: 1,
-        conditions: Conditions::default(),
-        rounds: vec![],
-    };
+    let roofs = BTreeMap::from([(
+        Precision::F32,
+        Roofs {
+            tensor: TensorRoofs::NONE,
+            ..Roofs::of_device(&properties, Precision::F32).expect("known")
+        },
+    )]);
+    let context = context(&properties, &roofs);
+    let samples = samples(&[1.35], None);
     let launch = launched(&bf16, CacheState::Warm);
     let unknown = Record::new(&launch, samples, None, &context).expect("a sample");
     assert_eq!((unknown.percent_peak, unknown.percent_roof), (None, None));
@@ -487,29 +462,15 @@ fn products_of_matrices_are_compared_with_what_tensor_cores_do() {
 #[test]
 fn no_figure_is_nan_where_nothing_is_known() {
     let emulator = Device::emulator(Emulation::default());
-    let roofs = Roofs {
-        memory: BytesPerSec(1e9),
-        ..host_roofs(&emulator, Precision::F32).expect("memory")
-    };
-    let context = Context {
-        properties: emulator.properties(),
-        axes: &[],
-        roofs: &BTreeMap::from([(Precision::F32, roofs)]),
-        ceilings: None,
-        is_checked: true,
-        figures: Figures::default(),
-        measured: None,
-        prediction: None,
-        modelled: None,
-        occupancy: None,
-    };
-    let samples = Samples {
-        ms: vec![1.0],
-        clock_hz: vec![None],
-        batch: 1,
-        conditions: Conditions::default(),
-        rounds: vec![],
-    };
+    let roofs = BTreeMap::from([(
+        Precision::F32,
+        Roofs {
+            memory: BytesPerSec(1e9),
+            ..host_roofs(&emulator, Precision::F32).expect("memory")
+        },
+    )]);
+    let context = context(emulator.properties(), &roofs);
+    let samples = samples(&[1.0], None);
     let row = Record::new(
         &launched(&work(N), CacheState::Warm),
         samples,
