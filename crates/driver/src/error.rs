@@ -302,6 +302,19 @@ pub enum DriverError {
         device: String,
     },
 
+    /// A kernel with outputs is launched with more threads than it can count.
+    #[error(
+        "{kernel}: {actual} threads; a kernel with outputs takes {limit} at most: of fewer each visits several elements with `own`"
+    )]
+    OutputThreads {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads of the grid asked for.
+        actual: u64,
+        /// The most that have an index of 32 bits.
+        limit: u32,
+    },
+
     /// Copies cannot bring boxes of a tensor.
     #[error("tensor map: {0}")]
     TensorMap(String),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuda_std::launch::{Entry, Signature};
+use cuda_std::launch::{Entry, Passing, Signature};
 use cust::function::{Function, FunctionAttribute};
 use engine::limits::Limits;
 
@@ -19,7 +19,8 @@ impl Device {
     ///
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
-    /// kernel: [`DriverError::Limit`]. The PTX or the file has no such kernel
+    /// kernel: [`DriverError::Limit`]. The kernel has outputs, and the grid more threads than have an index of 32 bits:
+    /// [`DriverError::OutputThreads`]. The PTX or the file has no such kernel
     /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
     /// kernels alone. What the device has under the kernel's name was made of other source, or does not say of
     /// which ([`DriverError::OtherSource`], [`DriverError::UnknownSource`]): see
@@ -228,6 +229,7 @@ impl Device {
             local: 0,
         };
         let grid = limits.check(shape.grid, shape.block, shape.dynamic_shared)?;
+        check_threads(entry, grid, shape.block)?;
         if let Some(function) = function.filter(|_| shape.dynamic_shared > 0) {
             // The most, and not what this launch asks for: the function is one for all that have prepared it.
             let most = device.shared_per_block.saturating_sub(own_shared);
@@ -263,6 +265,28 @@ impl Device {
             limits.push((bound, by));
         }
         Ok(limits)
+    }
+}
+
+/// Refuses more threads than a kernel with outputs counts: several of them would have the same elements.
+fn check_threads<S: Signature>(
+    entry: &Entry<S>,
+    grid: [u32; 3],
+    block: [u32; 3],
+) -> Result<(), DriverError> {
+    const LIMIT: u32 = u32::MAX;
+    let extents = grid.into_iter().chain(block).map(u64::from);
+    let actual = extents.fold(1, u64::saturating_mul);
+    let mut parameters = entry.parameters().iter();
+    let counts = parameters
+        .any(|parameter| matches!(parameter.passing, Passing::Output | Passing::Shaped { .. }));
+    match counts && actual > LIMIT.into() {
+        true => Err(DriverError::OutputThreads {
+            kernel: entry.name(),
+            actual,
+            limit: LIMIT,
+        }),
+        false => Ok(()),
     }
 }
 

@@ -23,7 +23,8 @@ use crate::own::Own;
 /// each thread reaches its own elements and no others.
 ///
 /// A thread's own elements are its index in the grid, counted over all its dimensions, and from
-/// there in steps of all the grid's threads. So no two threads share one, whatever the launch.
+/// there in steps of all the grid's threads. So no two threads share one, whatever the launch. A launch of a kernel with outputs
+/// has at most 2^32 - 1 threads, so that a thread's index has 32 bits; of more elements than that each thread visits several.
 ///
 /// ```
 /// use cuda_std::prelude::*;
@@ -78,7 +79,7 @@ impl<T> Output<'_, T> {
     /// Makes the only output of a launch, of its argument, for `#[kernel]`.
     ///
     /// # Safety
-    /// `len` is what `output_length` gives for this launch, or a plain length below 2^62. So many elements at `pointer`,
+    /// The launch has at most 2^32 - 1 threads. `len` is what `output_length` gives for it, or a plain length below 2^62. So many elements at `pointer`,
     /// which is not null, are initialised, stay alive, and are reached by this launch's threads only through such
     /// an output, and by each thread through one.
     #[doc(hidden)]
@@ -122,7 +123,11 @@ impl<T> Output<'_, T> {
     /// for each element.
     #[inline(always)]
     pub fn own_element(&mut self) -> Option<(usize, &mut T)> {
-        self.own().next()
+        let pointer = self.pointer;
+        self.own.first(self.len).map(move |index| {
+            // SAFETY: as in `own`.
+            (index, unsafe { &mut *pointer.add(index) })
+        })
     }
 
     /// This thread's elements, each with its index.

@@ -4,6 +4,9 @@
 //! A kernel that does little to each element takes as long as the instructions around it, so what nearly
 //! every launch needs comes first and is short: a grid of one dimension with a thread for each element, of which
 //! the launch says so in the output's length. All else is behind branches that all threads take alike.
+//!
+//! A grid has at most 2^32 - 1 threads where a kernel has outputs, so an index has 32 bits, and what a kernel computes of it,
+//! too: a driver refuses others, and whoever launches by another driver keeps to it.
 
 use crate::arch::{self, opaque};
 use crate::output::Length;
@@ -27,19 +30,25 @@ pub struct Own {
 }
 
 impl Own {
-    /// Those of a launch that passes `length` for its only output.
+    /// Those of a launch that passes `length` for its only output. The first index is known to have 32 bits.
     #[inline(always)]
     pub fn of(length: usize) -> Self {
+        let (mut first, mut step) = (index_1d(), [grid_dim_x(), block_dim_x()]);
+        if !Length(length).is_line() {
+            core::hint::cold_path();
+            (first, step) = narrow_place();
+        }
         Own {
+            first: first as usize,
+            step,
             may_have_one: true,
             has_one: Length(length).is_single(),
-            ..Own::of_several(length)
         }
     }
 
     /// Those of a launch that passes `length` for one of its outputs. LLVM writes the body of a loop twice where the first
     /// element may be the only one, and for bodies with several outputs that costs more registers than the search
-    /// for a second element takes time.
+    /// for a second element takes time. So does an index that is known to have 32 bits.
     #[inline(always)]
     pub fn of_several(length: usize) -> Self {
         let mut own = Own {
@@ -55,6 +64,12 @@ impl Own {
         own
     }
 
+    /// The first of the thread's own indices, if it is below `len`.
+    #[inline(always)]
+    pub(crate) fn first(self, len: usize) -> Option<usize> {
+        (self.first < len).then_some(self.first)
+    }
+
     /// The thread's own indices below `len`, which is at most 2^61.
     #[inline(always)]
     pub(crate) fn indices(self, len: usize) -> impl Iterator<Item = usize> {
@@ -66,13 +81,16 @@ impl Own {
                 next = arch::multiply_add_wide(a, b, index);
                 return (index < len).then_some(index);
             }
-            if !is_first {
-                if self.has_one {
-                    return None;
-                }
-                next = arch::multiply_add_wide(a, b, next);
+            if is_first {
+                is_first = false;
+                // Apart from the first index, which has 32 bits, and which the compiler would keep otherwise.
+                next = opaque(self.first as u32) as usize;
+                return self.first(len);
             }
-            is_first = false;
+            if self.has_one {
+                return None;
+            }
+            next = arch::multiply_add_wide(a, b, next);
             (next < len).then_some(next)
         })
     }
@@ -104,6 +122,22 @@ fn place() -> (usize, [u32; 2]) {
     (index(block, x * y * z, thread), threads(grid, x * y * z))
 }
 
+/// [`place`] in 32 bits.
+#[inline(always)]
+fn narrow_place() -> (u32, [u32; 2]) {
+    // Opaque, because the compiler would keep what both branches read for both.
+    let grid = [grid_dim_x(), grid_dim_y(), grid_dim_z()].map(opaque);
+    let [x, y, z] = [block_dim_x(), block_dim_y(), block_dim_z()].map(opaque);
+    let line = block_idx_z() * grid[1] + block_idx_y();
+    let block = line * grid[0] + opaque(block_idx_x());
+    let thread = (thread_idx_z() * y + thread_idx_y()) * x + opaque(thread_idx_x());
+    let threads = x * y * z;
+    (
+        block * threads + thread,
+        [grid[0] * grid[1] * grid[2], threads],
+    )
+}
+
 /// The index of the block in its grid, counted over all dimensions.
 #[inline(always)]
 pub(crate) fn block_index() -> usize {
@@ -118,43 +152,45 @@ pub(crate) fn blocks() -> usize {
     planes.saturating_mul(grid_dim_x().into()) as usize
 }
 
-/// The thread's index along the axes x, y and z of its grid: below 2^42, 2^27 and 2^27.
+/// The thread's index along the axes x, y and z of its grid.
 #[inline(always)]
-pub(crate) fn place_3d() -> [usize; 3] {
+pub(crate) fn place_3d() -> [u32; 3] {
     [
-        arch::multiply_add_wide(block_idx_x(), block_dim_x(), thread_idx_x() as usize),
-        arch::multiply_add_wide(block_idx_y(), block_dim_y(), thread_idx_y() as usize),
-        arch::multiply_add_wide(block_idx_z(), block_dim_z(), thread_idx_z() as usize),
+        block_idx_x() * block_dim_x() + thread_idx_x(),
+        block_idx_y() * block_dim_y() + thread_idx_y(),
+        block_idx_z() * block_dim_z() + thread_idx_z(),
     ]
 }
 
 /// The grid's threads along the axes x, y and z.
 #[inline(always)]
-pub(crate) fn threads_3d() -> [usize; 3] {
+pub(crate) fn threads_3d() -> [u32; 3] {
     [
-        arch::multiply_add_wide(grid_dim_x(), block_dim_x(), 0),
-        arch::multiply_add_wide(grid_dim_y(), block_dim_y(), 0),
-        arch::multiply_add_wide(grid_dim_z(), block_dim_z(), 0),
+        grid_dim_x() * block_dim_x(),
+        grid_dim_y() * block_dim_y(),
+        grid_dim_z() * block_dim_z(),
     ]
 }
 
-/// The thread's index along x, and along y where each plane of z lies behind the one before it: below 2^42 and 2^54.
+/// The thread's index along x, and along y where each plane of z lies behind the one before it. Wide, because
+/// kernels in two dimensions took longer with indices of 32 bits.
 #[inline(always)]
 pub(crate) fn place_2d() -> [usize; 2] {
+    let x = arch::multiply_add_wide(block_idx_x(), block_dim_x(), thread_idx_x() as usize);
+    let y = arch::multiply_add_wide(block_idx_y(), block_dim_y(), thread_idx_y() as usize);
     if !has_depth() {
-        let [x, y, _] = place_3d();
         return [x, y];
     }
     core::hint::cold_path();
-    let ([x, y, z], [_, height, _]) = (place_3d(), threads_3d());
-    [x, z * height + y]
+    let ([_, _, z], [_, height, _]) = (place_3d(), threads_3d());
+    [x, arch::multiply_add_wide(z, height, y)]
 }
 
 /// The grid's threads along x, and along y as [`place_2d`] counts them.
 #[inline(always)]
 pub(crate) fn threads_2d() -> [usize; 2] {
     let [x, y, z] = threads_3d();
-    [x, y * z]
+    [x as usize, arch::multiply_add_wide(y, z, 0)]
 }
 
 /// Whether a grid has more than one thread along z.

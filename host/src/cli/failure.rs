@@ -67,6 +67,7 @@ pub(super) fn driver_failure(error: DriverError) -> Failure {
     match error {
         DriverError::NoSuchGpu { .. }
         | DriverError::Limit(LimitError::Block { .. } | LimitError::Grid { .. })
+        | DriverError::OutputThreads { .. }
         | DriverError::OutOfMemory { .. } => Failure::Usage(error.to_string()),
         DriverError::NoDriver(_) | DriverError::NoGpu => {
             Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))

@@ -64,7 +64,8 @@ impl<const D: usize> fmt::Display for ShapeError<D> {
         }
         match self.asked() {
             Some(asked) if asked != self.elements => write!(formatter, " has {asked} elements")?,
-            _ => formatter.write_str(" is more than any memory holds")?,
+            Some(_) => write!(formatter, ": an extent is at most {MOST}")?,
+            None => formatter.write_str(" is more than any memory holds")?,
         }
         write!(formatter, ", and the slice has {}", self.elements)
     }
@@ -72,8 +73,8 @@ impl<const D: usize> fmt::Display for ShapeError<D> {
 
 impl<const D: usize> core::error::Error for ShapeError<D> {}
 
-/// More than any memory has elements along an axis.
-const BEYOND: usize = 1 << 61;
+/// The greatest extent: rows and columns, and those of the next element, are counted in 32 bits.
+const MOST: usize = i32::MAX as usize;
 
 impl<'a, T> SliceMut<'a, T> {
     /// The same elements as an array of `D` dimensions, the last of which lies close together.
@@ -91,7 +92,7 @@ impl<'a, T> SliceMut<'a, T> {
     /// The same elements as an array of `D` dimensions, the last of which lies close together.
     ///
     /// # Errors
-    /// [`ShapeError`] where the extents' product is not the number of elements, or an extent is above 2^61.
+    /// [`ShapeError`] where the extents' product is not the number of elements, or an extent is above 2^31 - 1.
     pub fn try_shaped<const D: usize>(
         self,
         extents: [usize; D],
@@ -100,7 +101,7 @@ impl<'a, T> SliceMut<'a, T> {
             extents,
             elements: self.len(),
         };
-        let fits = extents.iter().all(|extent| *extent <= BEYOND);
+        let fits = extents.iter().all(|extent| *extent <= MOST);
         match error.asked() {
             Some(asked) if asked == self.len() && fits => Ok(ShapedMut {
                 elements: self,

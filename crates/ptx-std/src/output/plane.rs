@@ -63,7 +63,7 @@ impl<T, const R: usize, const C: usize> Output2<'_, T, R, C> {
     /// Makes the output of the launch's argument, for `#[kernel]`.
     ///
     /// # Safety
-    /// As for [`Output`](crate::Output), of as many elements as the extents' product.
+    /// As for [`Output`](crate::Output), of as many elements as the extents' product. An extent is below 2^31.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_raw(pointer: *mut T, extents: [usize; 2]) -> Self {

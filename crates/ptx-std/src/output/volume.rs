@@ -36,7 +36,7 @@ use crate::own;
 /// ```
 pub struct Output3<'a, T> {
     pointer: *mut T,
-    extents: [usize; 3],
+    extents: [u32; 3],
     elements: PhantomData<&'a mut [T]>,
 }
 
@@ -44,7 +44,7 @@ impl<T> Output3<'_, T> {
     /// Makes the output of the launch's argument, for `#[kernel]`.
     ///
     /// # Safety
-    /// As for [`Output`](crate::Output), of as many elements as the extents' product.
+    /// As for [`Output`](crate::Output), of as many elements as the extents' product. An extent is below 2^31.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_raw(pointer: *mut T, extents: [usize; 3]) -> Self {
@@ -52,7 +52,7 @@ impl<T> Output3<'_, T> {
         unsafe { core::hint::assert_unchecked(!pointer.is_null()) };
         Output3 {
             pointer,
-            extents,
+            extents: extents.map(|extent| extent as u32),
             elements: PhantomData,
         }
     }
@@ -60,7 +60,7 @@ impl<T> Output3<'_, T> {
     /// Planes, rows and columns.
     #[inline(always)]
     pub fn extents(&self) -> [usize; 3] {
-        self.extents
+        self.extents.map(|extent| extent as usize)
     }
 
     /// The first element of this thread, if it has one, with plane, row and column.
@@ -80,20 +80,20 @@ impl<T> Output3<'_, T> {
             if plane >= planes || row >= rows || column >= columns {
                 return None;
             }
-            let at = next;
-            // No sum is above 2^63: an array has at most 2^61 elements along an axis.
+            // An extent is below 2^31, and a grid has at most 2^26 threads along y and z.
             let [across, down, deep] = own::threads_3d();
             next[0] = plane + deep;
             if next[0] >= planes {
                 next = [z, row + down, column];
                 if next[1] >= rows {
-                    next = [z, y, column + across];
+                    next = [z, y, column.saturating_add(across)];
                 }
             }
+            let [plane, row, column] = [plane, row, column].map(|index| index as usize);
             // SAFETY: inside the array; the element is this thread's alone and comes once, and the iterator borrows the
             // output.
-            Some((at, unsafe {
-                &mut *pointer.add((plane * rows + row) * columns + column)
+            Some(([plane, row, column], unsafe {
+                &mut *pointer.add((plane * rows as usize + row) * columns as usize + column)
             }))
         })
     }

@@ -63,6 +63,25 @@ fn of_elements_without_bytes_there_are_as_many_as_memory_could_have() {
 }
 
 #[test]
+fn an_extent_has_31_bits() {
+    // Of elements without bytes there are enough.
+    let pointer = std::ptr::NonNull::<()>::dangling().as_ptr();
+    // SAFETY: there is nothing to outlive.
+    let view = |len| unsafe { SliceMut::from_raw(pointer, len) };
+    assert!(
+        view(i32::MAX as usize)
+            .try_shaped([1, i32::MAX as usize])
+            .is_ok()
+    );
+    let error = view(1 << 31)
+        .try_shaped([1, 1 << 31])
+        .err()
+        .expect("32 bits");
+    let text = "1 x 2147483648: an extent is at most 2147483647, and the slice has 2147483648";
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[test]
 fn wrong_extents_are_told_with_the_place_that_gives_them() {
     let (sender, receiver) = mpsc::channel();
     let (own, others) = (host_thread::current().id(), panic::take_hook());

@@ -157,7 +157,10 @@ fn bounds(device: &Device) -> Result<(), Failed> {
         grid: [1, 65_536, 1],
         ..LaunchConfig::blocks(1, 32)
     };
-    refused(device, warp::votes::entry(), shape, "65536 blocks in y")
+    refused(device, warp::votes::entry(), shape, "65536 blocks in y")?;
+    let threads = "4294967296 threads; a kernel with outputs takes 4294967295 at most";
+    let shape = LaunchConfig::blocks(1 << 22, 1024);
+    refused(device, output::lengths::entry(), shape, threads)
 }
 
 /// That the launch is an error before it begins, and which.
