@@ -304,7 +304,8 @@ pub enum DriverError {
 
     /// A kernel with outputs is launched with more threads than it can count.
     #[error(
-        "{kernel}: {actual} threads; a kernel with outputs takes {limit} at most: of fewer each visits several elements with `own`"
+        "{kernel}: {actual} threads; a kernel with outputs takes at most {limit}: launch fewer blocks, whose threads visit \
+         several elements each by `own`"
     )]
     OutputThreads {
         /// The kernel.

@@ -158,7 +158,7 @@ fn bounds(device: &Device) -> Result<(), Failed> {
         ..LaunchConfig::blocks(1, 32)
     };
     refused(device, warp::votes::entry(), shape, "65536 blocks in y")?;
-    let threads = "4294967296 threads; a kernel with outputs takes 4294967295 at most";
+    let threads = "4294967296 threads; a kernel with outputs takes at most 4294967295";
     let shape = LaunchConfig::blocks(1 << 22, 1024);
     refused(device, output::lengths::entry(), shape, threads)
 }
