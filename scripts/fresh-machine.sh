@@ -33,8 +33,6 @@ AUTHOR=(
     'cd /tmp/demo && cargo bench -- check && cargo bench && cargo bench -- compare --tolerance 100%'
     'cd /tmp/demo && export CARGO_TARGET_DIR=/tmp/target && cargo test && ridgepoint check --'
 )
-# Variables that cargo is given.
-settings=()
 RUSTUP_INIT=https://static.rust-lang.org/rustup/dist/x86_64-unknown-linux-gnu/rustup-init
 
 main() {
@@ -61,7 +59,6 @@ main() {
     commands+=("${installing[@]}")
     if [ -n "$first_only" ]; then
         commands=("${commands[0]}")
-        settings=(CARGO_PROFILE_RELEASE_LTO=off)
     fi
 
     work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
@@ -158,7 +155,7 @@ install_rustup() {
 inside() {
     local network
     mapfile -t network < <(env | grep -iE '^([a-z_]*proxy|[A-Z_]*(CERT|CERT_FILE|CA_BUNDLE|CAINFO))=' || true)
-    chroot "$root" env -i "${network[@]}" "${settings[@]}" HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
+    chroot "$root" env -i "${network[@]}" HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
         PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         RUSTUP_INIT=$RUSTUP_INIT OLD_STABLE=$OLD_STABLE \
         bash -c "$(declare -f have_an_old_rustup have_a_linker_and_rustup install_rustup)"'; cd /root/ridgepoint && eval "$*"' - "$@"

@@ -14,9 +14,9 @@ features=()
 if [ "${1:-}" = --ci ]; then features=(--no-default-features); fi
 
 # The sanitizer is in the stable compiler and its runtime in the toolchain; only the option is called unstable.
-RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo build --quiet --package ridgepoint-fuzz --profile quick \
+RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" cargo build --quiet --package ridgepoint-fuzz --release \
     --target "$triple" --target-dir "$target" "${features[@]}"
-program=$target/$triple/quick/ridgepoint-fuzz
+program=$target/$triple/release/ridgepoint-fuzz
 # What is larger is not there: that has to be an error of the engine, not the end of the process.
 export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024:detect_leaks=0:${ASAN_OPTIONS:-}
 corpus=(--corpus crates/tools/fuzz/corpus --corpus crates/ptx/tests/corpus --corpus crates/engine/tests)

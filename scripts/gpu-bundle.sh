@@ -40,33 +40,33 @@ for line in sys.stdin:
 
 # A peer loads our PTX itself, to launch it in turns with its own.
 cp "$(built ridgepoint --release --features nvtx)/kernels.ptx" target/release/ridgepoint bundle/
-cp "$(built examples --profile quick --package examples)/kernels.ptx" bundle/examples.ptx
+cp "$(built examples --release --package examples)/kernels.ptx" bundle/examples.ptx
 cp tests/planted/planted.ptx bundle/
 for source in examples/src/bin/*.rs; do
-    cp "target/quick/$(basename "$source" .rs)" bundle/examples/
+    cp "target/release/$(basename "$source" .rs)" bundle/examples/
 done
-cargo build --profile quick --package planted
-cp target/quick/planted bundle/
-cp "$(executable machines test --profile quick --test machines)" bundle/test-machines
-cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
-cp "$(executable bugs test --profile quick --package planted --test bugs)" bundle/test-bugs
-cp "$(executable functions test --profile quick --package mathematics --test functions)" bundle/test-functions
+cargo build --release --package planted
+cp target/release/planted bundle/
+cp "$(executable machines test --release --test machines)" bundle/test-machines
+cp "$(executable api test --release --package conformance --test api)" bundle/test-api
+cp "$(executable bugs test --release --package planted --test bugs)" bundle/test-bugs
+cp "$(executable functions test --release --package mathematics --test functions)" bundle/test-functions
 cargo build --release --package mathematics
 cp target/release/mathematics bundle/
-cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
+cp "$(executable programs test --release --package examples --test programs)" bundle/test-programs
 for bench in roofline vectors asynchrony; do
-    cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
+    cp "$(executable $bench bench --release --bench $bench)" "bundle/bench-$bench"
 done
-cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
-cp "$(executable workloads bench --profile quick --package ridgepoint-gemm --bench workloads)" bundle/bench-gemm
+cp "$(executable workloads bench --release --package examples --bench workloads)" bundle/bench-workloads
+cp "$(executable workloads bench --release --package ridgepoint-gemm --bench workloads)" bundle/bench-gemm
 cp examples/benches/{nvcc,plain,twins}.ptx bundle/
-cp "$(built attention --profile quick --package attention)/kernels.ptx" bundle/attention.ptx
-cp "$(executable results test --profile quick --package attention --test results)" bundle/test-attention
-cp "$(built ladder --profile quick --package ladder)/kernels.ptx" bundle/ladder.ptx
-cp "$(executable workloads bench --profile quick --package ladder --bench workloads)" bundle/bench-ladder
-cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
-cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
-cp "$(executable processes test --profile quick --package ridgepoint-ranks --test processes)" bundle/test-ranks
+cp "$(built attention --release --package attention)/kernels.ptx" bundle/attention.ptx
+cp "$(executable results test --release --package attention --test results)" bundle/test-attention
+cp "$(built ladder --release --package ladder)/kernels.ptx" bundle/ladder.ptx
+cp "$(executable workloads bench --release --package ladder --bench workloads)" bundle/bench-ladder
+cp "$(executable results test --release --package ladder --test results)" bundle/test-ladder
+cp "$(executable products test --release --package ridgepoint-gemm --test products)" bundle/test-products
+cp "$(executable processes test --release --package ridgepoint-ranks --test processes)" bundle/test-ranks
 # demo NAME: the bench of the package that `ridgepoint new` makes, as it is now.
 demo() {
     cp "$(cd target/gate-demo &&

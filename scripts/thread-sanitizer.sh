@@ -10,9 +10,9 @@ target=${CARGO_TARGET_DIR:-target}/tsan
 triple=x86_64-unknown-linux-gnu
 # What is looked for does not depend on how well the code is optimised, and this is compiled in less time.
 export CARGO_PROFILE_QUICK_OPT_LEVEL=1
-RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread" cargo build --quiet --package ridgepoint-fuzz --profile quick \
+RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread" cargo build --quiet --package ridgepoint-fuzz --release \
     -Zbuild-std --target "$triple" --target-dir "$target" --no-default-features
-program=$target/$triple/quick/ridgepoint-fuzz
+program=$target/$triple/release/ridgepoint-fuzz
 export TSAN_OPTIONS=halt_on_error=1:${TSAN_OPTIONS:-}
 "$program" replay --cores 4 crates/tools/fuzz/corpus/racing_words.ptx
 "$program" modules --cores 4 --count "$count" --log "$target/fuzz.log" --corpus crates/tools/fuzz/corpus/racing_words.ptx

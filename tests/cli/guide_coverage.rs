@@ -279,7 +279,7 @@ const NOT_RUN: [Elsewhere; 17] = [
     },
     Elsewhere {
         page: "fuzzing.md",
-        command: "cargo run --profile quick -p ridgepoint-fuzz --no-default-features -- programs --count 10000",
+        command: "cargo run --release -p ridgepoint-fuzz --no-default-features -- programs --count 10000",
         who: "it builds the engine once more and runs for minutes; a test runs fewer programs",
         proofs: &[(
             "crates/tools/fuzz/tests/kept.rs",
