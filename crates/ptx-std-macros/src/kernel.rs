@@ -32,7 +32,8 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     let description = device_description(&function, &parameters, &options, &digest);
     let host = host_function(&function, &parameters, &options, &digest);
     let checks = checks(&function, &parameters);
-    Ok(quote! { #description #device #host #checks })
+    let of_constants = options.check_of_constants();
+    Ok(quote! { #description #device #host #checks #of_constants })
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
@@ -104,11 +105,9 @@ fn device_description(
     let sizes: Vec<_> = parameters.iter().flat_map(Parameter::sizes).collect();
     let places = vec!["{}"; sizes.len()].join(",");
     let before = format!("// ptx-std kernel {} file=", function.sig.ident);
-    let [x, y, z] = options.block.unwrap_or_default();
+    let bounds = options.values();
     let after = format!(
-        " params={places} max_threads={} min_blocks={} block={x},{y},{z} allow={} digest={{}}",
-        options.max_threads().unwrap_or(0),
-        options.min_blocks.unwrap_or(0),
+        " params={places} max_threads={{}} min_blocks={{}} block={{}},{{}},{{}} allow={} digest={{}}",
         options.allowed_lints(),
     );
     quote! {
@@ -116,6 +115,7 @@ fn device_description(
         ::core::arch::global_asm!(
             ::core::concat!(#before, ::core::file!(), " line=", ::core::line!(), #after),
             #(const #sizes,)*
+            #(const #bounds,)*
             const #digest
         );
     }
@@ -136,10 +136,10 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter], options: &Options) 
     let own = Parameter::own(parameters);
     let bindings = parameters.iter().map(Parameter::device_binding);
     let bindings = own.into_iter().chain(bindings);
-    let block_of_launches = options.block.map(|[x, y, z]| {
+    let block_of_launches = options.block().map(|block| {
         quote! {
             // SAFETY: the description has the block, so ptx-builder writes `.reqntid`: no launch has another.
-            unsafe { ::cuda_std::thread::assume_block([#x, #y, #z]) };
+            unsafe { ::cuda_std::thread::assume_block(#block) };
         }
     });
     quote! {

@@ -156,3 +156,82 @@ pub const fn digest(numbers: &[u64]) -> u64 {
     }
     hash
 }
+
+/// Checks the bounds of a kernel that are constants, while the kernel is compiled. `#[kernel]` itself checks those that
+/// are written as numbers.
+///
+/// # Panics
+/// If a block has no threads or more than 1024, if a block that is required has more than `max_threads`, and if no
+/// block is to fit.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_bounds(
+    max_threads: Option<u64>,
+    min_blocks: Option<u64>,
+    block: Option<[u64; 3]>,
+) {
+    const MAX_THREADS: u64 = 1024;
+    if let Some(threads) = max_threads
+        && (threads == 0 || threads > MAX_THREADS)
+    {
+        refuse(
+            "max_threads is ",
+            threads,
+            "; a block has 1 to 1024 threads",
+        );
+    }
+    if let Some(blocks) = min_blocks
+        && (blocks == 0 || blocks > u32::MAX as u64)
+    {
+        refuse(
+            "min_blocks is ",
+            blocks,
+            "; at least 1 block is to fit on a multiprocessor",
+        );
+    }
+    let Some([x, y, z]) = block else { return };
+    let threads = x.saturating_mul(y).saturating_mul(z);
+    if threads == 0 || threads > MAX_THREADS {
+        refuse("a block has 1 to 1024 threads; this one has ", threads, "");
+    }
+    if let Some(max_threads) = max_threads
+        && threads > max_threads
+    {
+        refuse(
+            "max_threads admits fewer threads than the block has: ",
+            threads,
+            "",
+        );
+    }
+}
+
+/// Panics with a number in the message, which `panic!` itself does not format in a constant.
+#[track_caller]
+const fn refuse(before: &str, number: u64, after: &str) -> ! {
+    // 20 digits of u64::MAX.
+    let mut digits = [b'0'; 20];
+    let (mut rest, mut first) = (number, digits.len());
+    while first == digits.len() || rest != 0 {
+        first -= 1;
+        digits[first] += (rest % 10) as u8;
+        rest /= 10;
+    }
+    let mut text = [0; 128];
+    let number = digits.split_at(first).1;
+    let mut length = 0;
+    let parts = [before.as_bytes(), number, after.as_bytes()];
+    let mut part = 0;
+    while part < parts.len() {
+        let mut byte = 0;
+        while byte < parts[part].len() {
+            text[length] = parts[part][byte];
+            length += 1;
+            byte += 1;
+        }
+        part += 1;
+    }
+    match core::str::from_utf8(text.split_at(length).0) {
+        Ok(text) => panic!("{}", text),
+        Err(_) => unreachable!(),
+    }
+}

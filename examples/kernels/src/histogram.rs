@@ -15,7 +15,7 @@ pub const WIDTH: usize = 16;
 ///
 /// # Safety
 /// `counts` has [`BINS`] elements, and `bytes` is aligned to 16 bytes.
-#[kernel(block = [256])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn histogram(bytes: &[u8], counts: *mut u32) {
     let own_bin = thread::thread_idx_x() as usize;
     let bins = shared_array![u32; BINS];

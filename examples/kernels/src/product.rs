@@ -15,7 +15,7 @@ const PITCH: usize = DEPTH + 2;
 
 /// All matrices are in row-major order: `a` has `inner` columns, and `b` as many rows. A thread for each 4 x 4 elements of
 /// `c`, of which four blocks on a multiprocessor leave 64 registers.
-#[kernel(block = [16, 16], min_blocks = 4)]
+#[kernel(block = [BLOCK, BLOCK], min_blocks = 4)]
 pub fn product(a: &[f32], b: &[f32], inner: usize, mut c: Output2<f32, OWN, OWN>) {
     let [rows, columns] = c.extents();
     let first_row = thread::block_idx_y() as usize * TILE;

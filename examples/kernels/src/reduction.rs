@@ -15,7 +15,7 @@ const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 ///
 /// # Safety
 /// `sums` has room for one element per block, and `x` is aligned to 16 bytes.
-#[kernel(block = [256])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn block_sums(x: &[f32], sums: *mut f32) {
     let mut sum = 0.0;
     for i in thread::grid_stride(x.len() / WIDTH) {

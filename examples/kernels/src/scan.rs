@@ -20,7 +20,7 @@ const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 ///
 /// # Safety
 /// `sums` has room for one element per block, and `x` is aligned to 16 bytes.
-#[kernel(block = [256])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn tile_sums(x: &[u32], sums: *mut u32) {
     let mut sum = 0u32;
     for round in 0..ROUNDS {
@@ -37,7 +37,7 @@ pub unsafe fn tile_sums(x: &[u32], sums: *mut u32) {
 ///
 /// # Safety
 /// `sums` has `len` elements and is aligned to 16 bytes.
-#[kernel(block = [256])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn scan_sums(sums: *mut u32, len: u32) {
     let mut before = 0u32;
     let len = len as usize;
@@ -58,7 +58,7 @@ pub unsafe fn scan_sums(sums: *mut u32, len: u32) {
 /// # Safety
 /// `y` has room for as many elements as `x`, `sums` has one per block, and all are aligned to 16
 /// bytes.
-#[kernel(block = [256])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn scan_tiles(x: &[u32], sums: &[u32], y: *mut u32) {
     let Some(&(mut before)) = sums.get(thread::block_idx_x() as usize) else {
         return;

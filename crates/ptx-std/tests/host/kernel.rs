@@ -398,3 +398,19 @@ fn a_kernel_outside_of_a_launch_says_so() {
 fn what_cannot_be_a_kernel_is_refused_at_the_offending_tokens() {
     trybuild::TestCases::new().compile_fail("tests/refused/*.rs");
 }
+
+const SIDE: usize = 16;
+const BLOCKS: u8 = 3;
+
+#[kernel(max_threads = 2 * SIDE * SIDE, min_blocks = BLOCKS, block = [SIDE, 4], instances(bounded_by_constants<u32>))]
+fn bounded_by<T: Copy + Sync + 'static>(_count: T) {}
+
+#[test]
+fn bounds_are_constants_of_any_integer_type() {
+    let expected = cuda_std::launch::Bounds {
+        max_threads: Some(512),
+        min_blocks: Some(3),
+        block: Some([16, 4, 1]),
+    };
+    assert_eq!(bounded_by_constants::BOUNDS, expected);
+}

@@ -19,12 +19,4 @@ pub unsafe fn repeated(y: *mut f32) {}
 #[kernel(block = 256)]
 pub unsafe fn block_without_brackets(y: *mut f32) {}
 
-const BLOCK: u32 = 256;
-
-#[kernel(block = [BLOCK])]
-pub unsafe fn block_of_a_constant(y: *mut f32) {}
-
-#[kernel(max_threads = BLOCK)]
-pub unsafe fn threads_of_a_constant(y: *mut f32) {}
-
 fn main() {}

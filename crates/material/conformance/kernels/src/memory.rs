@@ -17,7 +17,7 @@ macro_rules! round_trips {
         ///
         /// # Safety
         /// `values` has one element per thread.
-        #[kernel(block = [64])]
+        #[kernel(block = [BLOCK])]
         pub unsafe fn $name(values: *mut $ty) {
             unsafe { turn(values) };
         }
@@ -48,7 +48,7 @@ unsafe fn turn<T: Copy>(values: *mut T) {
 ///
 /// # Safety
 /// `out` has room for 2 words per thread.
-#[kernel(block = [64])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn generic_arrays(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
     let numbers = scratch::<u32>();
@@ -77,7 +77,7 @@ fn scratch<T>() -> *mut T {
 ///
 /// # Safety
 /// `out` has room for one word per thread.
-#[kernel(block = [64])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn unrolled(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
     let mut sum = 0;
@@ -105,7 +105,7 @@ static PRIMES: [u32; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
 ///
 /// # Safety
 /// `out` has room for 3 words per thread.
-#[kernel(block = [64])]
+#[kernel(block = [BLOCK])]
 pub unsafe fn statics(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
     unsafe {
