@@ -362,3 +362,79 @@ fn fragments_lie_as_in_an_h200() {
     );
     assert!(errors.contains("nothing was found."), "{errors}");
 }
+
+/// Two files whose kernels use each other's functions and variables, as CMake's `CUDA_SEPARABLE_COMPILATION` builds them. Each
+/// has a function, a string and a template's instance of the same name.
+#[test]
+fn objects_with_relocatable_code_are_linked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let common = "\
+#include <cassert>
+#include <cstdio>
+template <class T> __device__ __noinline__ T next(T x) { __shared__ T t[1]; t[0] = x; return t[0] + 1; }
+static __device__ int own = OWN;
+static __device__ __noinline__ int of_file(int x) { assert(x < 1000); return next(x) * own; }
+extern __device__ int calls;
+extern __constant__ int table[2];
+";
+    fs::write(folder.join("common.cuh"), common).expect("writable");
+    let main = "\
+#define OWN 3
+#include \"common.cuh\"
+extern __device__ int other(int *, int);
+void fill(int first, int second);
+int count();
+__global__ void kernel(int *x, int at) { *x = other(x, at) + of_file(1) * table[1]; atomicAdd(&calls, 1); }
+int main(int, char **arguments) {
+  int *x;
+  cudaMallocManaged(&x, 4);
+  fill(10, 100);
+  kernel<<<1, 1>>>(x, atoi(arguments[1]));
+  cudaError_t error = cudaDeviceSynchronize();
+  printf(\"%d %d %s\\n\", *x, count(), cudaGetErrorName(error));
+}
+";
+    fs::write(folder.join("main.cu"), main).expect("writable");
+    let other = "\
+#define OWN 5
+#include \"common.cuh\"
+__device__ int calls = 7;
+__constant__ int table[2];
+__device__ int other(int *x, int at) {
+  return x[at] + of_file(2) + table[0];
+}
+void fill(int first, int second) {
+  int both[] = {first, second};
+  cudaMemcpyToSymbol(table, both, 8);
+}
+int count() {
+  int count;
+  cudaMemcpyFromSymbol(&count, calls, 4);
+  return count;
+}
+";
+    fs::write(folder.join("other.cu"), other).expect("writable");
+    // What CMake passes; and the other ways in which nvcc embeds the PTX of each file.
+    for options in [
+        "-lineinfo -arch=compute_90",
+        "-lineinfo -gencode arch=compute_90,code=[sm_90,compute_90]",
+        "-G -arch=sm_90",
+    ] {
+        succeeds(
+            folder,
+            &format!("nvcc -w -rdc=true {options} main.cu other.cu -o linked"),
+        );
+        let (output, errors) = run(folder, "ridgepoint emulate ./linked 0");
+        // 0 + (2 + 1) * 5 + 10, and (1 + 1) * 3 * 100.
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "625 8 cudaSuccess\n",
+            "{options}: {errors}"
+        );
+        assert!(errors.contains("nothing was found."), "{errors}");
+        let (output, errors) = run(folder, "ridgepoint emulate ./linked 1");
+        assert_eq!(output.status.code(), Some(1), "{options}: {errors}");
+        assert!(errors.contains("other.cu:6"), "{options}: {errors}");
+    }
+}

@@ -103,6 +103,11 @@ impl<T: Copy> In<T> {
         In(std::ptr::null())
     }
 
+    /// What a structure of the caller's has the address of.
+    pub(crate) fn of_address(address: usize) -> In<T> {
+        In(std::ptr::with_exposed_provenance(address))
+    }
+
     pub(crate) fn get(self) -> Answer<T> {
         self.at(0)
     }

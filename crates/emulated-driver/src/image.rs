@@ -7,11 +7,14 @@ use std::io::Read;
 
 use crate::arguments::In;
 use crate::findings::say;
+use crate::linker::linked_or_said;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 
-/// The mark of the structure that programs of nvcc hold a fatbin by: mark, version, address.
+/// The mark of the structure that programs of nvcc hold a fatbin by: mark, version, address; and, of the version that
+/// nvlink makes of objects with relocatable code (`-rdc=true`), the address of the list of their fatbins, which ends with null.
 const WRAPPER: u32 = 0x4662_43b1;
+const OF_LINKED: u32 = 2;
 const FATBIN: u32 = 0xba55_ed50;
 const ELF: u32 = u32::from_le_bytes(*b"\x7fELF");
 
@@ -34,6 +37,10 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(crate) fn ptx(image: In<u8>) -> Answer<String> {
     let magic = u32::from_le_bytes(image_bytes(image, 0)?);
     match magic {
+        WRAPPER if u32::from_le_bytes(image_bytes(image, 4)?) == OF_LINKED => {
+            let list = usize::from_le_bytes(image_bytes(image, 16)?);
+            ptx_of_objects(In::of_address(list))
+        }
         WRAPPER => {
             let address = usize::from_le_bytes(image_bytes(image, 8)?);
             // SAFETY: the wrapper's address is of a fatbin, by the contract of the functions that take images.
@@ -49,6 +56,33 @@ pub(crate) fn ptx(image: In<u8>) -> Answer<String> {
             text_of(text.to_bytes())
         }
     }
+}
+
+/// Whether a fatbin is that of the runtime which kernels call (libcudadevrt): the engine has what it executes of it. Its
+/// PTX is for the newest architecture alone, and its names have that of its file.
+fn is_device_runtime(fatbin: &[u8]) -> bool {
+    const NAME: &[u8] = b"_cuda_device_runtime_cu_";
+    entries(fatbin)
+        .filter(|it| it.kind == PTX && it.arch > newest())
+        .filter_map(|it| it.text())
+        .any(|text| text.windows(NAME.len()).any(|it| it == NAME))
+}
+
+/// Returns the PTX of a list of objects' fatbins, linked. What nvlink has made of them is machine code.
+fn ptx_of_objects(list: In<usize>) -> Answer<String> {
+    let mut modules = Vec::new();
+    for index in 0.. {
+        let address = list.at(index)?;
+        if address == 0 {
+            break;
+        }
+        // SAFETY: the list is of fatbins, by the contract of the functions that take images.
+        let fatbin = unsafe { whole_fatbin(std::ptr::with_exposed_provenance(address)) }?;
+        if !is_device_runtime(fatbin) {
+            modules.push(ptx_of_fatbin(fatbin)?);
+        }
+    }
+    linked_or_said(&modules)
 }
 
 /// Returns the PTX of a file's bytes.
@@ -180,18 +214,31 @@ fn zstd(packed: &[u8], bytes: usize) -> Option<Vec<u8>> {
     (text.len() == bytes).then_some(text)
 }
 
-/// The PTX of the newest architecture that the devices have.
-fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
+/// The entries of a fatbin, as far as they are whole.
+fn entries(fatbin: &[u8]) -> impl Iterator<Item = Entry<'_>> {
     let header = number(fatbin, 6).map(u16::from_le_bytes);
     let mut rest = header
         .and_then(|it| fatbin.get(usize::from(it)..))
         .unwrap_or(&[]);
+    std::iter::from_fn(move || {
+        let (entry, after) = Entry::read(rest)?;
+        rest = after;
+        Some(entry)
+    })
+}
+
+/// The architecture that the devices have.
+fn newest() -> u32 {
     let capability = settings().capability;
-    let most = capability.major() * 10 + capability.minor();
+    capability.major() * 10 + capability.minor()
+}
+
+/// The PTX of the newest architecture that the devices have.
+fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
+    let most = newest();
     let (mut best, mut has_code, mut newer): (Option<Entry<'_>>, bool, Option<u32>) =
         (None, false, None);
-    while let Some((entry, after)) = Entry::read(rest) {
-        rest = after;
+    for entry in entries(fatbin) {
         has_code |= entry.kind == MACHINE_CODE;
         match entry.kind {
             PTX if entry.arch > most => newer = Some(entry.arch),
@@ -209,9 +256,7 @@ fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
         }
         (None, None) if has_code => Err(machine_code()),
         (None, None) => {
-            say(
-                "a fatbin has no kernels: those of nvcc's -rdc=true are linked by nvlink, which has none of PTX alone",
-            );
+            say("a fatbin has no kernels");
             Err(Status::INVALID_IMAGE)
         }
     }

@@ -4,9 +4,10 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::arguments::{In, Out};
 use crate::context::current;
+use crate::findings::say;
 use crate::handles::{Handle, keep, lock, look};
 use crate::image;
-use crate::link::merged;
+use crate::link::linked;
 use crate::module::bytes_of_path;
 use crate::status::{Answer, Status};
 
@@ -44,13 +45,26 @@ impl Linking {
         if modules.is_empty() {
             return Err(Status::INVALID_VALUE);
         }
-        let image = self.image.get_or_init(|| {
-            let mut image = merged(&modules).into_bytes();
+        if self.image.get().is_none() {
+            let mut image = linked_or_said(&modules)?.into_bytes();
             image.push(0);
-            image
-        });
+            // Another thread may have been faster, with the same.
+            let _ = self.image.set(image);
+        }
+        let image = self.image.get().ok_or(Status::INVALID_VALUE)?;
         Ok((image.as_ptr(), image.len()))
     }
+}
+
+/// The modules as one.
+///
+/// # Errors
+/// They cannot be linked: the reason is said.
+pub(crate) fn linked_or_said(modules: &[String]) -> Answer<String> {
+    linked(modules).map_err(|reason| {
+        say(&reason);
+        Status::INVALID_PTX
+    })
 }
 
 /// Options of a load, of which the logs count here.
