@@ -438,3 +438,45 @@ int count() {
         assert!(errors.contains("other.cu:6"), "{options}: {errors}");
     }
 }
+
+/// By the functions of CUDA's runtime for devices, as kernels of Numba wait.
+#[test]
+fn grids_wait_by_the_runtime_for_devices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let program = "\
+#include <cstdio>
+__global__ void rotate(int *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int round = 0; round < 3; round++) {
+    int next = x[(i + 1) % n];
+    unsigned long long grid = cudaCGGetIntrinsicHandle(cudaCGScopeGrid);
+    cudaCGSynchronize(grid, 0);
+    x[i] = next + 10;
+    cudaCGSynchronize(grid, 0);
+  }
+}
+int main(int count, char **) {
+  int n = 5 * 64, *x;
+  cudaMallocManaged(&x, n * 4);
+  for (int i = 0; i < n; i++) x[i] = i;
+  void *arguments[] = {&x, &n};
+  if (count == 1) cudaLaunchCooperativeKernel((void *)rotate, 5, 64, arguments);
+  else rotate<<<5, 64>>>(x, n);
+  cudaDeviceSynchronize();
+  printf(\"%d %d\\n\", x[0], x[n - 1]);
+}
+";
+    fs::write(folder.join("rotate.cu"), program).expect("writable");
+    succeeds(
+        folder,
+        "nvcc -w -rdc=true -arch=compute_90 rotate.cu -o rotate",
+    );
+    let (output, errors) = run(folder, "ridgepoint emulate --seeds 5 ./rotate");
+    assert_eq!(output.stdout, b"33 32\n", "{errors}");
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    // Nobody waits in a launch that is not cooperative.
+    let (output, errors) = run(folder, "ridgepoint emulate ./rotate plain");
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("rotate: race on element"), "{errors}");
+}

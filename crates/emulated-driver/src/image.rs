@@ -58,8 +58,7 @@ pub(crate) fn ptx(image: In<u8>) -> Answer<String> {
     }
 }
 
-/// Whether a fatbin is that of the runtime which kernels call (libcudadevrt): the engine has what it executes of it. Its
-/// PTX is for the newest architecture alone, and its names have that of its file.
+/// Whether a fatbin is that of the runtime which kernels call (libcudadevrt): our own takes its place. Its PTX is for the newest architecture alone, and its names have that of its file.
 fn is_device_runtime(fatbin: &[u8]) -> bool {
     const NAME: &[u8] = b"_cuda_device_runtime_cu_";
     entries(fatbin)

@@ -13,16 +13,25 @@ const HEADER: [&str; 3] = [VERSION, TARGET, ".address_size"];
 /// Texts of debug sections, which each module numbers from 0.
 const INFO: &str = "$L__info_string";
 
-/// Returns the modules as one, of the newest version and architecture that one of them has.
+/// What stands in for libcudadevrt, and how the names of its functions begin.
+const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
+const OF_DEVICE_RUNTIME: &str = "cudaCG";
+
+/// Returns the modules as one, of the newest version and architecture that one of them has, and with what they call of the
+/// runtime for devices.
 ///
 /// # Errors
 /// One of several is no PTX, or two define the same name: says which.
 pub(crate) fn linked(modules: &[String]) -> Result<String, String> {
-    if let [module] = modules {
-        return Ok(module.clone());
+    let mut texts: Vec<&str> = modules.iter().map(String::as_str).collect();
+    if texts.iter().any(|it| it.contains(OF_DEVICE_RUNTIME)) {
+        texts.push(DEVICE_RUNTIME);
     }
-    let objects = modules
-        .iter()
+    if let [module] = texts[..] {
+        return Ok(module.to_owned());
+    }
+    let objects = texts
+        .into_iter()
         .enumerate()
         .map(|(index, text)| Object::read(index, text))
         .collect::<Result<Vec<_>, _>>()?;

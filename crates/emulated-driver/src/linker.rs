@@ -18,8 +18,7 @@ pub(crate) struct Linking {
     image: OnceLock<Vec<u8>>,
 }
 
-/// How an archive of objects begins. The device runtime's, which is linked for grids that wait for each other, is not
-/// needed: the engine has what kernels call of it.
+/// How an archive of objects begins. It is the device runtime's, whose place our own takes.
 const ARCHIVE: &[u8] = b"!<arch>";
 
 impl Linking {

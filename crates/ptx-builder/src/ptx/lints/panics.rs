@@ -1,14 +1,18 @@
 //! `panic-in-loop`
 
+use std::collections::BTreeSet;
+
 use super::{Report, Subject};
+use crate::ptx::places::Place;
 
 const MESSAGE: &str = "a check that panics runs each time round a loop: take a slice of the right \
     length before the loop, use iterators or `get`, or check once and then use `get_unchecked`";
 
-/// Finds branches from within a loop to where only a panic follows.
+/// Finds branches from within a loop to where only a panic follows: a report for each function, which names them all.
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
-    let mut reports = Vec::new();
+    let mut of_functions = Vec::new();
     for function in subject.ordinary() {
+        let mut reports = Vec::new();
         let flow = function.flow;
         for (index, block) in flow.blocks.iter().enumerate() {
             let checks = block.next.iter().any(|&next| flow.blocks[next].panics);
@@ -17,8 +21,22 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
                 reports.push(subject.report(function, branch, MESSAGE.to_owned()));
             }
         }
+        of_functions.extend(together(reports));
     }
-    reports
+    of_functions
+}
+
+/// The first of several reports with the lines of the others.
+fn together(reports: Vec<Report>) -> Option<Report> {
+    let places: BTreeSet<Place> = reports.iter().filter_map(|it| it.place.clone()).collect();
+    let mut places = places.into_iter();
+    let mut report = reports.into_iter().next()?;
+    report.place = places.next().or(report.place);
+    let others: Vec<String> = places.map(|it| it.to_string()).collect();
+    if !others.is_empty() {
+        report.message += &format!(" (also {})", others.join(", "));
+    }
+    Some(report)
 }
 
 #[cfg(test)]
@@ -29,22 +47,26 @@ mod tests {
     const PANICS: &str = ".func panics() .noreturn { trap; }";
 
     #[test]
-    fn a_check_in_a_loop_is_found_once_a_line() {
+    fn the_checks_in_a_kernels_loops_are_one_finding() {
         let module = format!(
             "{PANICS} .entry k() {{ $L:
 .loc 1 6 3
 @%p1 bra $BAD;
 .loc 2 9 9
 @%p2 bra $BAD;
+bar.sync 0;
 .loc 1 5 1
-@%p3 bra $L;
+@%p3 bra $BAD;
+@%p4 bra $L;
 ret;
 $BAD: mov.b32 %r1, 1; call.uni panics, (); exit; }}"
         );
         let lines = lines(Lint::PanicInLoop, &module);
         assert_eq!(lines.len(), 1, "{lines:?}");
-        let start = "kernel k, kernels/src/lib.rs:6: panic-in-loop: ";
+        let start = "kernel k, kernels/src/lib.rs:5: panic-in-loop: ";
         assert!(lines[0].starts_with(start), "{lines:?}");
+        let end = " (also kernels/src/lib.rs:6)";
+        assert!(lines[0].ends_with(end), "{lines:?}");
     }
 
     #[test]
