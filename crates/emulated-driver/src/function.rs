@@ -115,16 +115,19 @@ impl Function {
     fn attribute(&self, which: u32) -> Answer<i32> {
         let (kernel, _) = self.kernel()?;
         let architecture = settings().capability;
+        let bytes = |it: u64| i32::try_from(it).unwrap_or(i32::MAX);
         Ok(match which {
             0 => kernel.max_threads().unwrap_or(1024).min(1024) as i32,
             1 => kernel.static_shared() as i32,
+            2 => bytes(kernel.constant_bytes()),
+            3 => bytes(kernel.local_bytes()),
             4 => REGISTERS as i32,
             5 | 6 => (architecture.major() * 10 + architecture.minor()) as i32,
             MAX_DYNAMIC_SHARED => self.dynamic_shared(&kernel) as i32,
             CARVEOUT => self.carveout.load(Ordering::Relaxed) as i32,
             LARGE_CLUSTERS => self.allows_large_clusters.load(Ordering::Relaxed) as i32,
-            // Constant and local memory, caching, clusters that must be set and their size.
-            2 | 3 | 7 | 10..=13 | 15 => 0,
+            // Caching, clusters that must be set and their size.
+            7 | 10..=13 | 15 => 0,
             _ => return Err(Status::INVALID_VALUE),
         })
     }

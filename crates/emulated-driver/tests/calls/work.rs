@@ -305,8 +305,10 @@ const CALLED: &str = "\
 .version 7.8
 .target sm_80
 .address_size 64
+.const .align 4 .b8 table[20];
 .visible .func (.param .b32 result) twice(.param .b32 value)
 {
+    .local .align 8 .b8 depot[40];
     .reg .b32 %r<3>;
     ld.param.b32 %r1, [value];
     add.s32 %r2, %r1, %r1;
@@ -315,13 +317,12 @@ const CALLED: &str = "\
 }
 ";
 
-#[test]
-fn a_kernel_is_linked_with_a_function_of_another_module() {
-    let _context = Context::new();
+/// Has modules linked: the linking, its image, and the answer.
+fn link(modules: &[&str]) -> (u64, u64, u32) {
     let mut linking = 0u64;
     ok("cuLinkCreate_v2", &[0, 0, 0, &raw mut linking as u64]);
     const KIND_PTX: u64 = 1;
-    for text in [CALLER, CALLED] {
+    for text in modules {
         let (start, bytes) = (text.as_ptr() as u64, text.len() as u64);
         ok(
             "cuLinkAddData_v2",
@@ -329,10 +330,18 @@ fn a_kernel_is_linked_with_a_function_of_another_module() {
         );
     }
     let (mut image, mut bytes) = (0u64, 0usize);
-    ok(
+    let answer = call(
         "cuLinkComplete",
         &[linking, &raw mut image as u64, &raw mut bytes as u64],
     );
+    (linking, image, answer)
+}
+
+#[test]
+fn a_kernel_is_linked_with_a_function_of_another_module() {
+    let _context = Context::new();
+    let (linking, image, answer) = link(&[CALLER, CALLED]);
+    assert_eq!(answer, 0);
     let module = made("cuModuleLoadData", &[image]);
     ok("cuLinkDestroy", &[linking]);
     let all = made("cuModuleGetFunction", &[module, c"all".as_ptr() as u64]);
@@ -344,4 +353,22 @@ fn a_kernel_is_linked_with_a_function_of_another_module() {
     );
     assert_eq!(launched, 0);
     assert!((0..64).all(|i| host_words(memory, 64)[i] == 2 * i as u32));
+    // Constant memory of the module, and local memory of what the kernel calls.
+    for (attribute, expected) in [(2, 20), (3, 40)] {
+        let mut bytes = -1i32;
+        ok(
+            "cuFuncGetAttribute",
+            &[&raw mut bytes as u64, attribute, all],
+        );
+        assert_eq!(bytes, expected, "attribute {attribute}");
+    }
+}
+
+#[test]
+fn two_definitions_of_one_function_are_not_linked() {
+    let _context = Context::new();
+    let (linking, image, answer) = link(&[CALLED, CALLER, CALLED]);
+    const INVALID_PTX: u32 = 218;
+    assert_eq!((image, answer), (0, INVALID_PTX));
+    ok("cuLinkDestroy", &[linking]);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use ptx::{Function, Operation, Symbol};
+use ptx::{Function, Operation, Space, Symbol, Variable};
 
 use super::{Loaded, SHARED_GAP};
 use crate::check::Verb;
@@ -301,4 +301,29 @@ impl Kernel {
             end.next_multiple_of(variable.alignment.max(1)) + variable.bytes
         })
     }
+
+    /// Bytes of constant memory that its module declares.
+    pub fn constant_bytes(&self) -> u64 {
+        let variables = self.code.loaded.parsed.ptx.variables.iter();
+        packed(variables.filter(|it| it.space == Space::Const))
+    }
+
+    /// Bytes of local memory of a thread that the kernel and the functions which it names declare, each called once.
+    pub fn local_bytes(&self) -> u64 {
+        let ptx = &self.code.loaded.parsed.ptx;
+        let functions = reached(ptx, self.code.kernel).into_iter();
+        let bodies = functions.filter_map(|it| ptx.functions[it as usize].body.as_ref());
+        packed(
+            bodies
+                .flat_map(|it| &it.variables)
+                .filter(|it| it.space == Space::Local),
+        )
+    }
+}
+
+/// Bytes of variables, one behind the other.
+fn packed<'a>(variables: impl Iterator<Item = &'a Variable>) -> u64 {
+    variables.fold(0, |end, variable| {
+        end.next_multiple_of(u64::from(variable.alignment.max(1))) + variable.bytes
+    })
 }
