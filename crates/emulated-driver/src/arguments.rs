@@ -103,7 +103,7 @@ impl<T: Copy> In<T> {
         In(std::ptr::null())
     }
 
-    /// What a structure of the caller's has the address of.
+    /// Of a place whose address a structure of the caller's has.
     pub(crate) fn of_address(address: usize) -> In<T> {
         In(std::ptr::with_exposed_provenance(address))
     }

@@ -58,7 +58,8 @@ pub(crate) fn ptx(image: In<u8>) -> Answer<String> {
     }
 }
 
-/// Whether a fatbin is that of the runtime which kernels call (libcudadevrt): our own takes its place. Its PTX is for the newest architecture alone, and its names have that of its file.
+/// Whether a fatbin is that of the runtime which kernels call (libcudadevrt): our own takes its place. Its PTX is for the
+/// newest architecture alone, and its names have that of its file.
 fn is_device_runtime(fatbin: &[u8]) -> bool {
     const NAME: &[u8] = b"_cuda_device_runtime_cu_";
     entries(fatbin)
@@ -80,6 +81,9 @@ fn ptx_of_objects(list: In<usize>) -> Answer<String> {
         if !is_device_runtime(fatbin) {
             modules.push(ptx_of_fatbin(fatbin)?);
         }
+    }
+    if modules.is_empty() {
+        return Err(no_kernels());
     }
     linked_or_said(&modules)
 }
@@ -157,6 +161,11 @@ fn machine_code() -> Status {
          hold no PTX",
     );
     Status::NO_BINARY_FOR_GPU
+}
+
+fn no_kernels() -> Status {
+    say("a fatbin has no kernels");
+    Status::INVALID_IMAGE
 }
 
 /// An entry of a fatbin.
@@ -254,10 +263,7 @@ fn ptx_of_fatbin(fatbin: &[u8]) -> Answer<String> {
             Err(Status::NO_BINARY_FOR_GPU)
         }
         (None, None) if has_code => Err(machine_code()),
-        (None, None) => {
-            say("a fatbin has no kernels");
-            Err(Status::INVALID_IMAGE)
-        }
+        (None, None) => Err(no_kernels()),
     }
 }
 

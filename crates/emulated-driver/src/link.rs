@@ -13,7 +13,7 @@ const HEADER: [&str; 3] = [VERSION, TARGET, ".address_size"];
 /// Texts of debug sections, which each module numbers from 0.
 const INFO: &str = "$L__info_string";
 
-/// What stands in for libcudadevrt, and how the names of its functions begin.
+/// The module that stands in for libcudadevrt, and how the names of its functions begin.
 const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
 const OF_DEVICE_RUNTIME: &str = "cudaCG";
 
@@ -121,7 +121,7 @@ struct Definition<'a> {
 }
 
 impl Definition<'_> {
-    /// Which of several definitions counts: the largest rank. Nothing but one `.visible` has that of its kind.
+    /// Of several definitions, one of the largest rank counts. Two of `.visible` are an error.
     fn rank(&self) -> (u8, u64) {
         match self.linkage {
             Linkage::Visible => (2, 0),
@@ -131,17 +131,17 @@ impl Definition<'_> {
     }
 }
 
-/// What the objects define together.
+/// Names that the objects define together.
 struct Definitions<'a> {
-    /// The object whose definition of a name that all see counts, and its rank.
-    common: BTreeMap<&'a str, (usize, (u8, u64))>,
+    /// For each name that all see, the object whose definition counts, and its rank.
+    chosen: BTreeMap<&'a str, (usize, (u8, u64))>,
     /// How many objects name it.
     named_by: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> Definitions<'a> {
     fn of(objects: &'a [Object<'_>]) -> Result<Definitions<'a>, String> {
-        let mut common: BTreeMap<&str, (usize, (u8, u64))> = BTreeMap::new();
+        let mut chosen: BTreeMap<&str, (usize, (u8, u64))> = BTreeMap::new();
         let mut named_by = BTreeMap::new();
         for object in objects {
             for name in object.names().collect::<BTreeSet<_>>() {
@@ -152,7 +152,7 @@ impl<'a> Definitions<'a> {
                 .filter(|it| it.linkage != Linkage::Private)
             {
                 let rank = definition.rank();
-                match common.get(definition.name) {
+                match chosen.get(definition.name) {
                     Some(&(first, (2, _))) if rank.0 == 2 => {
                         return Err(format!(
                             "modules {} and {} of those to link both define `{}`",
@@ -162,11 +162,11 @@ impl<'a> Definitions<'a> {
                         ));
                     }
                     Some(&(_, known)) if known >= rank => {}
-                    _ => drop(common.insert(definition.name, (object.index, rank))),
+                    _ => drop(chosen.insert(definition.name, (object.index, rank))),
                 }
             }
         }
-        Ok(Definitions { common, named_by })
+        Ok(Definitions { chosen, named_by })
     }
 
     /// The text of an object without the definitions that do not count, and with names of its own where another object
@@ -179,7 +179,7 @@ impl<'a> Definitions<'a> {
                 if self.named_by[definition.name] > 1 {
                     own.insert(definition.name);
                 }
-            } else if self.common[definition.name].0 != object.index {
+            } else if self.chosen[definition.name].0 != object.index {
                 dropped.push((definition.part, definition.declared));
             }
         }

@@ -77,7 +77,7 @@ impl Options {
         Some(quote! { [#x, #y, #z] })
     }
 
-    /// What the description in the PTX says of them: 0 for what is not bound.
+    /// Their values in the description in the PTX: 0 for what is not bound.
     pub(crate) fn values(&self) -> [TokenStream; 5] {
         let or_zero = |value: Option<TokenStream>| value.unwrap_or_else(|| quote! { 0u32 });
         let [x, y, z] = match &self.block {
