@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::image::Channel;
 
 use crate::allocations::{self, Kind, allocate};
+use crate::capture;
 use crate::context::current;
 use crate::findings::{Cause, found};
 use crate::handles::{Handle, keep, look};
@@ -181,8 +182,8 @@ pub(crate) mod calls {
     use crate::handles::end;
 
     driver! {
-        fn cuArrayCreate_v2(to: Out<Handle>, plane: In<Plane>) { to.check()?; to.put(create(plane.get()?.into())?) }
-        fn cuArray3DCreate_v2(to: Out<Handle>, volume: In<Volume>) { to.check()?; to.put(create(volume.get()?)?) }
+        fn cuArrayCreate_v2(to: Out<Handle>, plane: In<Plane>) { to.check()?; capture::admit_unsafe()?; to.put(create(plane.get()?.into())?) }
+        fn cuArray3DCreate_v2(to: Out<Handle>, volume: In<Volume>) { to.check()?; capture::admit_unsafe()?; to.put(create(volume.get()?)?) }
         fn cuArrayDestroy(array: Handle) { current()?; queue::wait_for_all(); end::<Array>(array).map(drop) }
         fn cuArrayGetDescriptor_v2(to: Out<Plane>, array: Handle) {
             let Volume { width, height, format, channels, .. } = described(array)?;

@@ -1,5 +1,6 @@
 //! Streams that capture: what is put into them becomes nodes of a graph.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -46,11 +47,20 @@ const NONE: u32 = 0;
 const ACTIVE: u32 = 1;
 const INVALIDATED: u32 = 2;
 
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last mode.
+/// `CU_STREAM_CAPTURE_MODE_GLOBAL` and `CU_STREAM_CAPTURE_MODE_RELAXED`, the first and the last mode.
+const GLOBAL: u32 = 0;
 const RELAXED: u32 = 2;
 
 /// How many captures there are: where none is, no stream is looked at.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// The captures that have begun in a stream, and may have ended.
+static SESSIONS: Mutex<Vec<Weak<Session>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Which captures forbid this thread's calls that CUDA takes for unsafe in them.
+    static MODE: Cell<u32> = const { Cell::new(GLOBAL) };
+}
 
 impl Session {
     fn begin(graph: Arc<Graph>, mode: u32) -> Session {
@@ -73,6 +83,17 @@ impl Session {
 
     fn is_invalid(&self) -> bool {
         self.is_invalid.load(Ordering::Acquire)
+    }
+
+    fn has_ended(&self) -> bool {
+        lock(&self.joined).is_none()
+    }
+
+    /// Whether it forbids calls that are unsafe in a capture to a thread: one that is not relaxed does to its own, and a
+    /// global one to each whose mode is global.
+    fn forbids(&self, thread: ThreadId, mode: u32) -> bool {
+        let to_all = self.mode == GLOBAL && mode == GLOBAL;
+        self.mode != RELAXED && mode != RELAXED && (to_all || self.thread == thread)
     }
 
     /// Whether all that was captured comes before the end of the stream in which the capture began.
@@ -120,6 +141,24 @@ pub(crate) fn admit(stream: &Stream) -> Answer {
         true => Ok(()),
         false => Err(Status::STREAM_CAPTURE_IMPLICIT),
     }
+}
+
+/// Refuses a call that CUDA takes for unsafe while something is captured, as an H200 with driver 580 does: memory is
+/// allocated or freed, or the host waits for work or asks after it. The captures that forbid it are invalid from then on.
+pub(crate) fn admit_unsafe() -> Answer {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return Ok(());
+    }
+    let (thread, mode) = (thread::current().id(), MODE.get());
+    let sessions: Vec<_> = lock(&SESSIONS).iter().filter_map(Weak::upgrade).collect();
+    let mut answer = Ok(());
+    for session in sessions {
+        if session.forbids(thread, mode) && !session.has_ended() {
+            session.invalidate();
+            answer = Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+        }
+    }
+    answer
 }
 
 /// Refuses work of a stream whose capture is invalid, besides.
@@ -253,8 +292,12 @@ fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
     if capturing.is_some() {
         return Err(Status::ILLEGAL_STATE);
     }
+    let session = Arc::new(Session::begin(graph, mode));
+    let mut sessions = lock(&SESSIONS);
+    sessions.retain(|it| it.strong_count() > 0);
+    sessions.push(Arc::downgrade(&session));
     *capturing = Some(Capturing {
-        session: Arc::new(Session::begin(graph, mode)),
+        session,
         is_origin: true,
         last: Vec::new(),
     });
@@ -363,8 +406,9 @@ pub(crate) mod calls {
             info(stream, status, number)
         }
         fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
-            // The emulator makes no call that a capture of another thread must forbid.
-            mode.put(0)
+            let new = mode.get()?;
+            if new > RELAXED { return Err(Status::INVALID_VALUE) }
+            mode.put(MODE.replace(new))
         }
     }
 }

@@ -152,6 +152,13 @@ impl Event {
         }
     }
 
+    /// Refuses the host to wait for it or to ask after it where a capture forbids that.
+    fn admitted(&self) -> Answer<&Event> {
+        self.recorded()?;
+        capture::admit_unsafe()?;
+        Ok(self)
+    }
+
     /// The host waits for it.
     fn wait_on_host(&self) -> Answer {
         let Some(recording) = self.recorded()? else {
@@ -220,8 +227,8 @@ pub(crate) mod calls {
         fn cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz(event: Handle, stream: Handle, _flags: u32) {
             look::<Event>(event)?.record(&stream::of(stream)?)
         }
-        fn cuEventSynchronize(event: Handle) { look::<Event>(event)?.wait_on_host() }
-        fn cuEventQuery(event: Handle) { look::<Event>(event)?.query() }
+        fn cuEventSynchronize(event: Handle) { look::<Event>(event)?.admitted()?.wait_on_host() }
+        fn cuEventQuery(event: Handle) { look::<Event>(event)?.admitted()?.query() }
         fn cuEventElapsedTime(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
         fn cuEventElapsedTime_v2(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
         fn cuStreamWaitEvent | cuStreamWaitEvent_ptsz(stream: Handle, event: Handle, _flags: u32) {

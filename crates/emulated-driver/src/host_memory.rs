@@ -1,6 +1,7 @@
 //! Memory of the host that kernels reach: allocated by the driver, or the program's own.
 
 use crate::allocations::{self, Kind, lend, register};
+use crate::capture;
 use crate::context::current;
 use crate::queue;
 use crate::status::{Answer, Status};
@@ -39,11 +40,12 @@ pub(crate) mod calls {
     use crate::arguments::Out;
 
     driver! {
-        fn cuMemHostAlloc(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; to.put(allocate(bytes, flags)?) }
-        fn cuMemAllocHost_v2(to: Out<u64>, bytes: usize) { to.check()?; to.put(allocate(bytes, 0)?) }
+        fn cuMemHostAlloc(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; capture::admit_unsafe()?; to.put(allocate(bytes, flags)?) }
+        fn cuMemAllocHost_v2(to: Out<u64>, bytes: usize) { to.check()?; capture::admit_unsafe()?; to.put(allocate(bytes, 0)?) }
         fn cuMemFreeHost(address: u64) { free(address, Kind::Host) }
         fn cuMemHostRegister_v2(address: u64, bytes: usize, flags: u32) {
             if flags & !OF_REGISTER != 0 { return Err(Status::INVALID_VALUE) }
+            capture::admit_unsafe()?;
             register(&*current()?, (address, bytes as u64), flags)
         }
         fn cuMemHostUnregister(address: u64) {

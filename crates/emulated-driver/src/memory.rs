@@ -1,6 +1,7 @@
 //! Memory of devices, and what a program asks of it.
 
 use crate::allocations::{self, Kind, allocate, lend};
+use crate::capture;
 use crate::context::current;
 use crate::queue;
 use crate::settings::settings;
@@ -66,17 +67,22 @@ pub(crate) mod calls {
             free.put(info.0)?;
             all.put(info.1)
         }
-        fn cuMemAlloc_v2(to: Out<u64>, bytes: usize) { to.check()?; to.put(allocate(&*current()?, bytes as u64, Kind::Device)?) }
+        fn cuMemAlloc_v2(to: Out<u64>, bytes: usize) {
+            to.check()?;
+            capture::admit_unsafe()?;
+            to.put(allocate(&*current()?, bytes as u64, Kind::Device)?)
+        }
         fn cuMemAllocPitch_v2(to: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: u32) {
             to.check()?;
             pitch.check()?;
             if ![4, 8, 16].contains(&element) { return Err(Status::INVALID_VALUE) }
+            capture::admit_unsafe()?;
             let (start, bytes) = allocate_rows(width, height)?;
             to.put(start)?;
             pitch.put(bytes)
         }
-        fn cuMemAllocManaged(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; to.put(managed(bytes, flags)?) }
-        fn cuMemFree_v2(address: u64) { free(address) }
+        fn cuMemAllocManaged(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; capture::admit_unsafe()?; to.put(managed(bytes, flags)?) }
+        fn cuMemFree_v2(address: u64) { capture::admit_unsafe()?; free(address) }
         fn cuMemGetAddressRange_v2(start: Out<u64>, bytes: Out<usize>, address: u64) {
             current()?;
             let (found, _) = allocations::holding(address).ok_or(Status::NOT_FOUND)?;

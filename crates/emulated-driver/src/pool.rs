@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::allocations::{self, Kind, allocate};
+use crate::capture;
 use crate::context::current;
 use crate::device;
 use crate::handles::{Handle, keep, lock, look};
@@ -94,6 +95,7 @@ fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64
     let stream = stream::of(stream)?;
     // Graphs do not allocate here.
     stream.refuse_capture()?;
+    capture::admit_unsafe()?;
     let pool = match pool {
         Some(pool) => pool,
         None => lock(&OF_DEVICES)[stream.device as usize].1,

@@ -305,8 +305,18 @@ pub(crate) mod calls {
         fn cuStreamCreate(to: Out<Handle>, flags: u32) { to.check()?; to.put(create(flags, 0)?) }
         fn cuStreamCreateWithPriority(to: Out<Handle>, flags: u32, priority: i32) { to.check()?; to.put(create(flags, priority)?) }
         fn cuStreamDestroy_v2(stream: Handle) { end::<Stream>(stream).map(drop) }
-        fn cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: Handle) { of(stream)?.synchronise() }
-        fn cuStreamQuery | cuStreamQuery_ptsz(stream: Handle) { of(stream)?.query() }
+        fn cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: Handle) {
+            let stream = of(stream)?;
+            stream.refuse_capture()?;
+            capture::admit_unsafe()?;
+            stream.synchronise()
+        }
+        fn cuStreamQuery | cuStreamQuery_ptsz(stream: Handle) {
+            let stream = of(stream)?;
+            stream.refuse_capture()?;
+            capture::admit_unsafe()?;
+            stream.query()
+        }
         fn cuStreamGetCtx | cuStreamGetCtx_ptsz(stream: Handle, to: Out<Handle>) { to.put(of(stream)?.context) }
         fn cuStreamGetDevice | cuStreamGetDevice_ptsz(stream: Handle, to: Out<i32>) { to.put(of(stream)?.device as i32) }
         fn cuStreamGetFlags | cuStreamGetFlags_ptsz(stream: Handle, to: Out<u32>) { to.put(of(stream)?.flags) }

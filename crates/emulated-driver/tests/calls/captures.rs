@@ -16,11 +16,17 @@ const WRONG_THREAD: u32 = 908;
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u64 = 1;
 
-/// `CU_STREAM_CAPTURE_MODE_RELAXED`
+/// `CUstreamCaptureMode`
+const GLOBAL: u64 = 0;
+const THREAD_LOCAL: u64 = 1;
 const RELAXED: u64 = 2;
 
 fn begin(stream: u64) {
-    ok("cuStreamBeginCapture_v2", &[stream, 0]);
+    begin_as(stream, GLOBAL);
+}
+
+fn begin_as(stream: u64, mode: u64) {
+    ok("cuStreamBeginCapture_v2", &[stream, mode]);
 }
 
 /// Ends a capture: its answer and the graph, which is another number before.
@@ -162,7 +168,7 @@ fn the_legacy_stream_is_not_used_while_a_blocking_one_captures() {
         assert_eq!(call(name, arguments), IMPLICIT, "{name}");
         assert_eq!(end(blocking), (INVALIDATED, 0), "{name}");
         ok(name, arguments);
-        begin(free);
+        begin_as(free, RELAXED);
         ok(name, arguments);
         end_well(free);
     }
@@ -249,4 +255,95 @@ fn a_capture_ends_in_its_thread_unless_it_is_relaxed() {
         call("cuStreamBeginCapture_v2", &[stream, RELAXED + 1]),
         INVALID_VALUE
     );
+}
+
+/// Sets which captures forbid unsafe calls of this thread, and returns what was set.
+fn exchange(mode: u64) -> u64 {
+    let mut mode = mode as u32;
+    ok("cuThreadExchangeStreamCaptureMode", &[&raw mut mode as u64]);
+    u64::from(mode)
+}
+
+#[test]
+fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
+    let context = Context::new();
+    let current = context.handle;
+    let (free, other) = (
+        made("cuStreamCreate", &[NON_BLOCKING]),
+        made("cuStreamCreate", &[NON_BLOCKING]),
+    );
+    let event = made("cuEventCreate", &[0]);
+    ok("cuEventRecord", &[event, other]);
+    let (mut place, mut words) = (0u64, [0u32; 1024]);
+    let to = &raw mut place as u64;
+    let memory = made("cuMemAlloc_v2", &[4]);
+    let own = words.as_mut_ptr() as u64;
+    // Width, height, format and channels.
+    let plane = [16u64, 16, 0x20 | 1 << 32];
+    let calls: [(&str, &[u64]); 10] = [
+        ("cuMemAlloc_v2", &[to, 64]),
+        ("cuMemHostAlloc", &[to, 64, 0]),
+        ("cuMemAllocManaged", &[to, 64, 1]),
+        ("cuMemHostRegister_v2", &[own, 4096, 0]),
+        ("cuArrayCreate_v2", &[to, plane.as_ptr() as u64]),
+        ("cuEventQuery", &[event]),
+        ("cuEventSynchronize", &[event]),
+        ("cuStreamQuery", &[other]),
+        ("cuStreamSynchronize", &[other]),
+        ("cuMemAllocAsync", &[to, 64, other]),
+    ];
+    // Is it refused in a capture of this mode: of a thread whose mode is global, of one whose mode is relaxed, and of
+    // another thread?
+    let modes = [
+        (GLOBAL, [true, false, true]),
+        (THREAD_LOCAL, [true, false, false]),
+        (RELAXED, [false, false, false]),
+    ];
+    for (name, arguments) in calls {
+        for (mode, refused) in modes {
+            let calls: [&(dyn Fn() -> u32 + Sync); 3] = [
+                &|| call(name, arguments),
+                &|| {
+                    assert_eq!(exchange(RELAXED), GLOBAL);
+                    let answer = call(name, arguments);
+                    assert_eq!(exchange(GLOBAL), RELAXED);
+                    answer
+                },
+                &|| {
+                    let there = || {
+                        ok("cuCtxSetCurrent", &[current]);
+                        call(name, arguments)
+                    };
+                    std::thread::scope(|scope| scope.spawn(there).join()).expect("no panic")
+                },
+            ];
+            for (call_it, is_refused) in calls.iter().zip(refused) {
+                begin_as(free, mode);
+                let answer = call_it();
+                let about = format!("{name}, mode {mode}, refused: {is_refused}");
+                if answer == 0 && name == "cuMemHostRegister_v2" {
+                    ok("cuMemHostUnregister", &[own]);
+                }
+                assert_eq!(answer, if is_refused { UNSUPPORTED } else { 0 }, "{about}");
+                let (ended, _) = end(free);
+                assert_eq!(ended, if is_refused { INVALIDATED } else { 0 }, "{about}");
+            }
+        }
+    }
+    // An allocation that could not be freed is there still; what allocates nothing is not refused.
+    begin(free);
+    assert_eq!(call("cuMemFree_v2", &[memory]), UNSUPPORTED);
+    assert_eq!(end(free).0, INVALIDATED);
+    begin(free);
+    ok("cuMemsetD32_v2", &[memory, 1, 1]);
+    made("cuStreamCreate", &[0]);
+    made("cuEventCreate", &[0]);
+    end_well(free);
+    ok("cuMemFree_v2", &[memory]);
+    let mut beyond = 3u32;
+    let exchanged = call(
+        "cuThreadExchangeStreamCaptureMode",
+        &[&raw mut beyond as u64],
+    );
+    assert_eq!((exchanged, beyond), (INVALID_VALUE, 3));
 }
