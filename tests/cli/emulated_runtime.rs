@@ -415,7 +415,7 @@ int count() {
 }
 ";
     fs::write(folder.join("other.cu"), other).expect("writable");
-    // What CMake passes; and the other ways in which nvcc embeds the PTX of each file.
+    // As CMake does, and in the other ways in which nvcc embeds the PTX of each file.
     for options in [
         "-lineinfo -arch=compute_90",
         "-lineinfo -gencode arch=compute_90,code=[sm_90,compute_90]",

@@ -184,7 +184,7 @@ pub(crate) mod calls {
     driver! {
         fn cuArrayCreate_v2(to: Out<Handle>, plane: In<Plane>) { to.check()?; capture::admit_unsafe()?; to.put(create(plane.get()?.into())?) }
         fn cuArray3DCreate_v2(to: Out<Handle>, volume: In<Volume>) { to.check()?; capture::admit_unsafe()?; to.put(create(volume.get()?)?) }
-        fn cuArrayDestroy(array: Handle) { current()?; queue::wait_for_all(); end::<Array>(array).map(drop) }
+        fn cuArrayDestroy(array: Handle) { current()?; capture::admit_unsafe()?; queue::wait_for_all(); end::<Array>(array).map(drop) }
         fn cuArrayGetDescriptor_v2(to: Out<Plane>, array: Handle) {
             let Volume { width, height, format, channels, .. } = described(array)?;
             to.put(Plane { width, height, format, channels })

@@ -63,10 +63,10 @@ thread_local! {
 }
 
 impl Session {
-    fn begin(graph: Arc<Graph>, mode: u32) -> Session {
+    fn begin(graph: Arc<Graph>, mode: u32) -> Arc<Session> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         COUNT.fetch_add(1, Ordering::AcqRel);
-        Session {
+        let session = Arc::new(Session {
             graph,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             mode,
@@ -74,7 +74,11 @@ impl Session {
             is_invalid: AtomicBool::new(false),
             added: Mutex::default(),
             joined: Mutex::new(Some(Vec::new())),
-        }
+        });
+        let mut sessions = lock(&SESSIONS);
+        sessions.retain(|it| it.strong_count() > 0);
+        sessions.push(Arc::downgrade(&session));
+        session
     }
 
     fn invalidate(&self) {
@@ -87,6 +91,14 @@ impl Session {
 
     fn has_ended(&self) -> bool {
         lock(&self.joined).is_none()
+    }
+
+    /// The streams that have joined it go on as they were.
+    fn end(&self) {
+        let joined = lock(&self.joined).take().unwrap_or_default();
+        for stream in joined.iter().filter_map(Weak::upgrade) {
+            *lock(&stream.capturing) = None;
+        }
     }
 
     /// Whether it forbids calls that are unsafe in a capture to a thread: one that is not relaxed does to its own, and a
@@ -144,7 +156,7 @@ pub(crate) fn admit(stream: &Stream) -> Answer {
 }
 
 /// Refuses a call that CUDA takes for unsafe while something is captured, as an H200 with driver 580 does: memory is
-/// allocated or freed, or the host waits for work or asks after it. The captures that forbid it are invalid from then on.
+/// allocated or freed, a graph or a limit is set up, or the host waits for work or asks after it. The captures that forbid it are invalid from then on.
 pub(crate) fn admit_unsafe() -> Answer {
     if COUNT.load(Ordering::Acquire) == 0 {
         return Ok(());
@@ -292,12 +304,8 @@ fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
     if capturing.is_some() {
         return Err(Status::ILLEGAL_STATE);
     }
-    let session = Arc::new(Session::begin(graph, mode));
-    let mut sessions = lock(&SESSIONS);
-    sessions.retain(|it| it.strong_count() > 0);
-    sessions.push(Arc::downgrade(&session));
     *capturing = Some(Capturing {
-        session,
+        session: Session::begin(graph, mode),
         is_origin: true,
         last: Vec::new(),
     });
@@ -321,16 +329,21 @@ fn finish(stream: &Stream) -> Answer<Arc<Graph>> {
     };
     drop(capturing);
     let Capturing { session, last, .. } = ended;
-    let joined = lock(&session.joined).take().unwrap_or_default();
-    for other in joined.iter().filter_map(Weak::upgrade) {
-        *lock(&other.capturing) = None;
-    }
+    session.end();
     let is_elsewhere = session.mode != RELAXED && session.thread != thread::current().id();
     match (session.is_invalid(), session.is_joined(last)) {
         (true, _) => Err(Status::STREAM_CAPTURE_INVALIDATED),
         (_, false) => Err(Status::STREAM_CAPTURE_UNJOINED),
         _ if is_elsewhere => Err(Status::STREAM_CAPTURE_WRONG_THREAD),
         _ => Ok(Arc::clone(&session.graph)),
+    }
+}
+
+/// Ends the part of a stream that ends: the whole capture, where it began there.
+pub(crate) fn leave(stream: &Stream) {
+    let left = lock(&stream.capturing).take();
+    if let Some(Capturing { session, .. }) = left.filter(|it| it.is_origin) {
+        session.end();
     }
 }
 

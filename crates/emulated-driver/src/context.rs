@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::allocations;
+use crate::capture;
 use crate::device;
 use crate::handles::{Handle, Object, end, end_all_of, keep_as, lock, look, reserve};
 use crate::library;
@@ -116,6 +117,9 @@ impl Context {
 /// Frees all that is of a context, when its streams have done all.
 fn clear(context: Handle) {
     queue::wait_for_context(context);
+    if let Ok(it) = look::<Context>(context) {
+        it.streams.all().iter().for_each(|it| capture::leave(it));
+    }
     // Images give back memory that is the context's.
     texture::end_all_of(context);
     end_all_of(context);
@@ -279,7 +283,7 @@ pub(crate) mod calls {
         fn cuCtxGetFlags(to: Out<u32>) { to.put(current()?.flags) }
         fn cuCtxGetApiVersion(context: Handle, to: Out<u32>) { given_or_current(context)?; to.put(3020) }
         fn cuCtxGetLimit(to: Out<usize>, which: u32) { to.put(current()?.limit(which)?) }
-        fn cuCtxSetLimit(which: u32, value: usize) { current()?.set_limit(which, value) }
+        fn cuCtxSetLimit(which: u32, value: usize) { let context = current()?; capture::admit_unsafe()?; context.set_limit(which, value) }
         fn cuCtxGetCacheConfig(to: Out<u32>) { current()?; to.put(0) }
         fn cuCtxSetCacheConfig(_preference: u32) { current().map(drop) }
         fn cuCtxGetSharedMemConfig(to: Out<u32>) { current()?; to.put(1) }

@@ -42,7 +42,7 @@ pub(crate) mod calls {
     driver! {
         fn cuMemHostAlloc(to: Out<u64>, bytes: usize, flags: u32) { to.check()?; capture::admit_unsafe()?; to.put(allocate(bytes, flags)?) }
         fn cuMemAllocHost_v2(to: Out<u64>, bytes: usize) { to.check()?; capture::admit_unsafe()?; to.put(allocate(bytes, 0)?) }
-        fn cuMemFreeHost(address: u64) { free(address, Kind::Host) }
+        fn cuMemFreeHost(address: u64) { capture::admit_unsafe()?; free(address, Kind::Host) }
         fn cuMemHostRegister_v2(address: u64, bytes: usize, flags: u32) {
             if flags & !OF_REGISTER != 0 { return Err(Status::INVALID_VALUE) }
             capture::admit_unsafe()?;
@@ -50,6 +50,7 @@ pub(crate) mod calls {
         }
         fn cuMemHostUnregister(address: u64) {
             current()?;
+            capture::admit_unsafe()?;
             free(address, Kind::Registered).map_err(|_| Status::HOST_MEMORY_NOT_REGISTERED)
         }
         fn cuMemHostGetDevicePointer_v2(to: Out<u64>, address: u64, _flags: u32) { flags(address)?; to.put(address) }

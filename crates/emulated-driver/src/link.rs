@@ -201,7 +201,7 @@ fn renamed(text: &str, names: &BTreeSet<&str>, index: usize) -> String {
     if names.is_empty() {
         return text.to_owned();
     }
-    // What stands behind a percent sign is a register, and behind a dot part of one or a directive.
+    // A word with a percent sign is a register, and one with a dot is part of a register or a directive.
     let is_of_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '$' | '%' | '.');
     let mut all = String::with_capacity(text.len());
     let mut rest = text;

@@ -120,6 +120,7 @@ pub(crate) fn give_back(pool: Handle, bytes: u64) {
 /// Frees memory in the order of a stream.
 fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
     stream.refuse_capture()?;
+    capture::admit_unsafe()?;
     allocations::at(address).ok_or(Status::INVALID_VALUE)?;
     submit(stream, Work::Free(address))
 }
@@ -178,7 +179,7 @@ pub(crate) mod calls {
             drop(all);
             end::<Pool>(pool).map(drop)
         }
-        fn cuMemPoolTrimTo(pool: Handle, _bytes: usize) { look::<Pool>(pool).map(drop) }
+        fn cuMemPoolTrimTo(pool: Handle, _bytes: usize) { look::<Pool>(pool)?; capture::admit_unsafe() }
         fn cuMemPoolSetAttribute(pool: Handle, which: u32, value: Out<u64>) {
             let pool = look::<Pool>(pool)?;
             let value = match is_short(which) { true => u64::from(value.cast::<u32>().get()?), false => value.get()? };

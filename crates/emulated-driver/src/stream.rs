@@ -304,7 +304,7 @@ pub(crate) mod calls {
     driver! {
         fn cuStreamCreate(to: Out<Handle>, flags: u32) { to.check()?; to.put(create(flags, 0)?) }
         fn cuStreamCreateWithPriority(to: Out<Handle>, flags: u32, priority: i32) { to.check()?; to.put(create(flags, priority)?) }
-        fn cuStreamDestroy_v2(stream: Handle) { end::<Stream>(stream).map(drop) }
+        fn cuStreamDestroy_v2(stream: Handle) { end::<Stream>(stream).map(|it| capture::leave(&it)) }
         fn cuStreamSynchronize | cuStreamSynchronize_ptsz(stream: Handle) {
             let stream = of(stream)?;
             stream.refuse_capture()?;

@@ -43,6 +43,13 @@ impl Bound {
             Bound::Constant(_) => None,
         }
     }
+
+    fn written(&self) -> TokenStream {
+        match self {
+            Bound::Number(number) => quote! { #number },
+            Bound::Constant(constant) => quote! { #constant },
+        }
+    }
 }
 
 impl ToTokens for Bound {
@@ -167,10 +174,13 @@ impl Options {
 
     /// The attribute's argument for an instance of a function whose source has the digest `source`.
     pub(crate) fn argument(&self, source: u64) -> TokenStream {
-        let max_threads = self.max_threads.iter();
-        let min_blocks = self.min_blocks.iter();
-        let block = self.block();
-        let block = block.iter();
+        // As they were written: a constant that is too large would be another after a cast.
+        let max_threads = self.max_threads.iter().map(Bound::written);
+        let min_blocks = self.min_blocks.iter().map(Bound::written);
+        let block = self.block.iter().map(|block| {
+            let extents = block.iter().map(Bound::written);
+            quote! { [#(#extents),*] }
+        });
         let allow = &self.allow;
         quote! {
             #(max_threads = #max_threads,)*

@@ -16,6 +16,9 @@ const WRONG_THREAD: u32 = 908;
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u64 = 1;
 
+/// `CU_STREAM_PER_THREAD`
+const PER_THREAD: u64 = 2;
+
 /// `CUstreamCaptureMode`
 const GLOBAL: u64 = 0;
 const THREAD_LOCAL: u64 = 1;
@@ -280,8 +283,16 @@ fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
     let own = words.as_mut_ptr() as u64;
     // Width, height, format and channels.
     let plane = [16u64, 16, 0x20 | 1 << 32];
-    let calls: [(&str, &[u64]); 10] = [
+    let graph = made("cuGraphCreate", &[0]);
+    let pool = made("cuDeviceGetDefaultMemPool", &[0]);
+    let mut pitch = 0u64;
+    let calls: [(&str, &[u64]); 14] = [
         ("cuMemAlloc_v2", &[to, 64]),
+        ("cuMemAllocPitch_v2", &[to, &raw mut pitch as u64, 64, 4, 4]),
+        ("cuGraphInstantiateWithFlags", &[to, graph, 0]),
+        ("cuMemPoolTrimTo", &[pool, 0]),
+        // The bytes that kernels may print.
+        ("cuCtxSetLimit", &[1, 1 << 20]),
         ("cuMemHostAlloc", &[to, 64, 0]),
         ("cuMemAllocManaged", &[to, 64, 1]),
         ("cuMemHostRegister_v2", &[own, 4096, 0]),
@@ -321,19 +332,39 @@ fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
                 begin_as(free, mode);
                 let answer = call_it();
                 let about = format!("{name}, mode {mode}, refused: {is_refused}");
-                if answer == 0 && name == "cuMemHostRegister_v2" {
-                    ok("cuMemHostUnregister", &[own]);
-                }
                 assert_eq!(answer, if is_refused { UNSUPPORTED } else { 0 }, "{about}");
                 let (ended, _) = end(free);
                 assert_eq!(ended, if is_refused { INVALIDATED } else { 0 }, "{about}");
+                if answer == 0 && name == "cuMemHostRegister_v2" {
+                    ok("cuMemHostUnregister", &[own]);
+                }
             }
         }
     }
-    // An allocation that could not be freed is there still; what allocates nothing is not refused.
-    begin(free);
-    assert_eq!(call("cuMemFree_v2", &[memory]), UNSUPPORTED);
-    assert_eq!(end(free).0, INVALIDATED);
+    // What could not be freed is there still.
+    ok("cuMemHostRegister_v2", &[own, 4096, 0]);
+    let frees: [(&str, &[u64]); 5] = [
+        ("cuMemFree_v2", &[memory]),
+        ("cuMemFreeHost", &[made("cuMemHostAlloc", &[64, 0])]),
+        ("cuMemHostUnregister", &[own]),
+        (
+            "cuArrayDestroy",
+            &[made("cuArrayCreate_v2", &[plane.as_ptr() as u64])],
+        ),
+        (
+            "cuMemFreeAsync",
+            &[made("cuMemAllocAsync", &[64, other]), other],
+        ),
+    ];
+    for (name, arguments) in frees {
+        begin(free);
+        assert_eq!(call(name, arguments), UNSUPPORTED, "{name}");
+        assert_eq!(end(free).0, INVALIDATED, "{name}");
+    }
+    for (name, arguments) in &frees[1..] {
+        ok(name, arguments);
+    }
+    // What allocates nothing is not refused.
     begin(free);
     ok("cuMemsetD32_v2", &[memory, 1, 1]);
     made("cuStreamCreate", &[0]);
@@ -346,4 +377,24 @@ fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
         &[&raw mut beyond as u64],
     );
     assert_eq!((exchanged, beyond), (INVALID_VALUE, 3));
+}
+
+#[test]
+fn a_capture_ends_with_the_stream_or_the_context_that_it_began_in() {
+    let context = Context::new();
+    let _current = context.handle;
+    let (origin, joined) = (made("cuStreamCreate", &[0]), made("cuStreamCreate", &[0]));
+    let event = made("cuEventCreate", &[0]);
+    begin(origin);
+    follow(joined, origin, event);
+    ok("cuStreamDestroy_v2", &[origin]);
+    assert_eq!(status(joined), 0);
+    ok("cuMemFree_v2", &[made("cuMemAlloc_v2", &[4])]);
+    // The thread's own stream has no handle that could end.
+    let ended = made("cuCtxCreate_v2", &[0, 0]);
+    begin(PER_THREAD);
+    ok("cuEventRecord", &[made("cuEventCreate", &[0]), PER_THREAD]);
+    ok("cuCtxDestroy_v2", &[ended]);
+    ok("cuCtxSetCurrent", &[context.handle]);
+    ok("cuMemFree_v2", &[made("cuMemAlloc_v2", &[4])]);
 }

@@ -19,4 +19,9 @@ pub unsafe fn block_above_max_threads(_: *mut f32) {}
 #[kernel(block = [WARP])]
 pub unsafe fn unknown_constant(_: *mut f32) {}
 
+const LARGE: u64 = (1 << 32) + 256;
+
+#[kernel(block = [LARGE], instances(generic_u32<u32>))]
+pub unsafe fn generic<T: Copy + Sync + 'static>(_: *mut T) {}
+
 fn main() {}
