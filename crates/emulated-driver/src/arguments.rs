@@ -18,6 +18,10 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T> Out<T> {
+    pub(crate) fn null() -> Out<T> {
+        Out(std::ptr::null_mut())
+    }
+
     /// Refuses null, before anything is done.
     pub(crate) fn check(self) -> Answer {
         match self.0.is_null() {

@@ -2,14 +2,15 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, ThreadId};
 
 use crate::graph::{Graph, Node};
-use crate::handles::{Handle, keep_shared, lock};
+use crate::handles::{Handle, end, lock};
 use crate::status::{Answer, Status};
-use crate::stream::{self, Stream};
+use crate::stream::Stream;
 use crate::work::Work;
 
 /// A capture, which the stream in which it began shares with those that have joined it.
@@ -24,6 +25,8 @@ pub(crate) struct Session {
     added: Mutex<Vec<Handle>>,
     /// The streams that have joined it; none when it has ended.
     joined: Mutex<Option<Vec<Weak<Stream>>>>,
+    /// Nodes that the program has told that nothing needs to come after.
+    left_out: Mutex<Vec<Arc<Node>>>,
 }
 
 /// The part of a stream in a capture.
@@ -33,6 +36,15 @@ pub(crate) struct Capturing {
     is_origin: bool,
     /// The nodes that the next one comes after.
     last: Vec<Arc<Node>>,
+    /// The answer to a program that has asked for those nodes.
+    told: Told,
+}
+
+/// Nodes, and an edge from each to the next one, where a program reads them until its next call.
+#[derive(Default)]
+struct Told {
+    nodes: Vec<Handle>,
+    edges: Vec<u64>,
 }
 
 /// A place in a capture, behind nodes.
@@ -44,12 +56,16 @@ pub(crate) struct Place {
 
 /// `CUstreamCaptureStatus`
 const NONE: u32 = 0;
-const ACTIVE: u32 = 1;
+pub(crate) const ACTIVE: u32 = 1;
 const INVALIDATED: u32 = 2;
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL` and `CU_STREAM_CAPTURE_MODE_RELAXED`, the first and the last mode.
 const GLOBAL: u32 = 0;
 const RELAXED: u32 = 2;
+
+/// `CU_STREAM_ADD_CAPTURE_DEPENDENCIES` and `CU_STREAM_SET_CAPTURE_DEPENDENCIES`
+const ADD: u32 = 0;
+const SET: u32 = 1;
 
 /// How many captures there are: where none is, no stream is looked at.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -74,6 +90,7 @@ impl Session {
             is_invalid: AtomicBool::new(false),
             added: Mutex::default(),
             joined: Mutex::new(Some(Vec::new())),
+            left_out: Mutex::default(),
         });
         let mut sessions = lock(&SESSIONS);
         sessions.retain(|it| it.strong_count() > 0);
@@ -108,10 +125,19 @@ impl Session {
         self.mode != RELAXED && mode != RELAXED && (to_all || self.thread == thread)
     }
 
-    /// Whether all that was captured comes before the end of the stream in which the capture began.
+    /// Ends the graph, one that the program has made too.
+    fn end_graph(&self) {
+        if let Some(handle) = self.graph.handle() {
+            let _ = end::<Graph>(handle);
+        }
+        self.graph.end();
+    }
+
+    /// Whether all that was captured comes before the end of the stream in which the capture began, but for what was left out.
     fn is_joined(&self, last: Vec<Arc<Node>>) -> bool {
         let mut before: HashSet<Handle> = HashSet::new();
         let mut left = last;
+        left.extend(lock(&self.left_out).iter().cloned());
         while let Some(node) = left.pop() {
             if before.insert(node.handle) {
                 left.extend(node.after());
@@ -155,8 +181,17 @@ pub(crate) fn admit(stream: &Stream) -> Answer {
     }
 }
 
+/// Sets which captures forbid this thread's unsafe calls, and returns what was set.
+pub(crate) fn exchange_mode(new: u32) -> Answer<u32> {
+    match new {
+        GLOBAL..=RELAXED => Ok(MODE.replace(new)),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
 /// Refuses a call that CUDA takes for unsafe while something is captured, as an H200 with driver 580 does: memory is
-/// allocated or freed, a graph or a limit is set up, or the host waits for work or asks after it. The captures that forbid it are invalid from then on.
+/// allocated or freed, a graph or a limit is set up, or the host waits for work or asks after it. The captures that forbid it
+/// are invalid from then on.
 pub(crate) fn admit_unsafe() -> Answer {
     if COUNT.load(Ordering::Acquire) == 0 {
         return Ok(());
@@ -275,6 +310,7 @@ impl Place {
                     session: Arc::clone(&session),
                     is_origin: false,
                     last: self.after,
+                    told: Told::default(),
                 });
                 Ok(())
             }
@@ -293,12 +329,21 @@ impl Place {
     }
 }
 
-fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
+/// Begins a capture, whose first node comes after nodes that the graph has.
+pub(crate) fn begin(
+    stream: &Stream,
+    graph: Arc<Graph>,
+    after: Vec<Arc<Node>>,
+    mode: u32,
+) -> Answer {
     if mode > RELAXED {
         return Err(Status::INVALID_VALUE);
     }
     if stream.is_default() {
         return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+    }
+    if !graph.has(&after) {
+        return Err(Status::INVALID_VALUE);
     }
     let mut capturing = lock(&stream.capturing);
     if capturing.is_some() {
@@ -307,7 +352,8 @@ fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
     *capturing = Some(Capturing {
         session: Session::begin(graph, mode),
         is_origin: true,
-        last: Vec::new(),
+        last: after,
+        told: Told::default(),
     });
     Ok(())
 }
@@ -316,7 +362,7 @@ fn begin(stream: &Stream, graph: Arc<Graph>, mode: u32) -> Answer {
 ///
 /// # Errors
 /// It did not begin there or in this thread, it is invalid, or something was captured that the stream does not wait for.
-fn finish(stream: &Stream) -> Answer<Arc<Graph>> {
+pub(crate) fn finish(stream: &Stream) -> Answer<Arc<Graph>> {
     let mut capturing = lock(&stream.capturing);
     let ended = match capturing.take() {
         None => return Err(Status::ILLEGAL_STATE),
@@ -331,12 +377,14 @@ fn finish(stream: &Stream) -> Answer<Arc<Graph>> {
     let Capturing { session, last, .. } = ended;
     session.end();
     let is_elsewhere = session.mode != RELAXED && session.thread != thread::current().id();
-    match (session.is_invalid(), session.is_joined(last)) {
-        (true, _) => Err(Status::STREAM_CAPTURE_INVALIDATED),
-        (_, false) => Err(Status::STREAM_CAPTURE_UNJOINED),
-        _ if is_elsewhere => Err(Status::STREAM_CAPTURE_WRONG_THREAD),
-        _ => Ok(Arc::clone(&session.graph)),
-    }
+    let status = match (session.is_invalid(), session.is_joined(last)) {
+        (true, _) => Status::STREAM_CAPTURE_INVALIDATED,
+        (_, false) => Status::STREAM_CAPTURE_UNJOINED,
+        _ if is_elsewhere => Status::STREAM_CAPTURE_WRONG_THREAD,
+        _ => return Ok(Arc::clone(&session.graph)),
+    };
+    session.end_graph();
+    Err(status)
 }
 
 /// Ends the part of a stream that ends: the whole capture, where it began there.
@@ -344,6 +392,7 @@ pub(crate) fn leave(stream: &Stream) {
     let left = lock(&stream.capturing).take();
     if let Some(Capturing { session, .. }) = left.filter(|it| it.is_origin) {
         session.end();
+        session.end_graph();
     }
 }
 
@@ -351,7 +400,7 @@ pub(crate) fn leave(stream: &Stream) {
 ///
 /// # Errors
 /// It would take part in one unasked.
-fn state(stream: &Stream) -> Answer<(u32, u64)> {
+pub(crate) fn state(stream: &Stream) -> Answer<(u32, u64)> {
     if !implied(stream).is_empty() {
         return Err(Status::STREAM_CAPTURE_IMPLICIT);
     }
@@ -362,66 +411,63 @@ fn state(stream: &Stream) -> Answer<(u32, u64)> {
     })
 }
 
-pub(crate) mod calls {
-    use std::ffi::c_void;
+/// The graph of a stream's capture, and where the nodes lie that what comes next comes after, with their edges, until the next call.
+/// Null where there are none.
+pub(crate) struct Known {
+    pub(crate) graph: Arc<Graph>,
+    pub(crate) nodes: *const Handle,
+    pub(crate) edges: *const u64,
+    pub(crate) count: usize,
+}
 
-    use super::*;
-    use crate::arguments::{In, Out};
-    use crate::handles::look;
+/// Returns what is known of a stream's capture; none where it does not capture.
+pub(crate) fn known(stream: &Stream) -> Option<Known> {
+    let mut capturing = lock(&stream.capturing);
+    let Capturing {
+        session,
+        last,
+        told,
+        ..
+    } = capturing.as_mut()?;
+    told.nodes = last.iter().map(|it| it.handle).collect();
+    // `CUgraphEdgeData` of edges between whole nodes.
+    told.edges = vec![0; last.len()];
+    let (nodes, edges) = match last.is_empty() {
+        true => (ptr::null(), ptr::null()),
+        false => (told.nodes.as_ptr(), told.edges.as_ptr()),
+    };
+    Some(Known {
+        graph: Arc::clone(&session.graph),
+        nodes,
+        edges,
+        count: last.len(),
+    })
+}
 
-    /// Status and number of a capture; its graph and nodes are not told, for they are still to come.
-    fn info(stream: Handle, status: Out<u32>, number: Out<u64>) -> Answer {
-        let found = state(&*stream::of(stream)?)?;
-        status.put(found.0)?;
-        number.put_if_asked(found.1);
-        Ok(())
+/// Has what comes next in a stream's capture come after other nodes, besides or in place of those that it would come after.
+///
+/// # Errors
+/// The stream does not capture, its capture is invalid, or its graph has no such nodes.
+pub(crate) fn update(stream: &Stream, nodes: Vec<Arc<Node>>, flags: u32) -> Answer {
+    let mut capturing = lock(&stream.capturing);
+    let Some(Capturing { session, last, .. }) = &mut *capturing else {
+        return Err(Status::ILLEGAL_STATE);
+    };
+    if session.is_invalid() {
+        return Err(Status::STREAM_CAPTURE_INVALIDATED);
     }
-
-    driver! {
-        fn cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz(stream: Handle, mode: u32) {
-            begin(&*stream::of(stream)?, Arc::default(), mode)
-        }
-        fn cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz(
-            stream: Handle, graph: Handle, _after: In<Handle>, _edges: In<u64>, count: usize, mode: u32,
-        ) {
-            // Nodes that are there already would come first.
-            if count != 0 { return Err(Status::NOT_SUPPORTED) }
-            begin(&*stream::of(stream)?, look(graph)?, mode)
-        }
-        fn cuStreamEndCapture | cuStreamEndCapture_ptsz(stream: Handle, to: Out<Handle>) {
-            to.put(0)?;
-            let graph = finish(&*stream::of(stream)?)?;
-            to.put(graph.handle_or(|| keep_shared(Arc::clone(&graph))))
-        }
-        fn cuStreamIsCapturing | cuStreamIsCapturing_ptsz(stream: Handle, status: Out<u32>) {
-            status.put(state(&*stream::of(stream)?)?.0)
-        }
-        fn cuStreamGetCaptureInfo | cuStreamGetCaptureInfo_ptsz(stream: Handle, status: Out<u32>, number: Out<u64>) {
-            info(stream, status, number)
-        }
-        fn cuStreamGetCaptureInfo_v2 | cuStreamGetCaptureInfo_v2_ptsz(
-            stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<*const Handle>, count: Out<usize>,
-        ) {
-            if (!graph.is_null() || !after.is_null()) && state(&*stream::of(stream)?)?.0 != NONE {
-                return Err(Status::NOT_SUPPORTED)
-            }
-            count.put_if_asked(0);
-            info(stream, status, number)
-        }
-        fn cuStreamGetCaptureInfo_v3 | cuStreamGetCaptureInfo_v3_ptsz(
-            stream: Handle, status: Out<u32>, number: Out<u64>, graph: Out<Handle>, after: Out<*const Handle>,
-            _edges: Out<*const c_void>, count: Out<usize>,
-        ) {
-            if (!graph.is_null() || !after.is_null()) && state(&*stream::of(stream)?)?.0 != NONE {
-                return Err(Status::NOT_SUPPORTED)
-            }
-            count.put_if_asked(0);
-            info(stream, status, number)
-        }
-        fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
-            let new = mode.get()?;
-            if new > RELAXED { return Err(Status::INVALID_VALUE) }
-            mode.put(MODE.replace(new))
+    if !session.graph.has(&nodes) {
+        return Err(Status::INVALID_VALUE);
+    }
+    match flags {
+        ADD => {}
+        SET => lock(&session.left_out).append(last),
+        _ => return Err(Status::INVALID_VALUE),
+    }
+    for node in nodes {
+        if !last.iter().any(|it| Arc::ptr_eq(it, &node)) {
+            last.push(node);
         }
     }
+    Ok(())
 }

@@ -112,6 +112,17 @@ impl Graph {
         *self.handle.get_or_init(make)
     }
 
+    pub(crate) fn handle(&self) -> Option<Handle> {
+        self.handle.get().copied()
+    }
+
+    /// Whether nodes are its.
+    pub(crate) fn has(&self, nodes: &[Arc<Node>]) -> bool {
+        let own = lock(&self.nodes);
+        let is_own = |node: &Arc<Node>| own.iter().any(|it| Arc::ptr_eq(it, node));
+        nodes.iter().all(is_own)
+    }
+
     pub(crate) fn nodes(&self) -> Vec<Arc<Node>> {
         lock(&self.nodes).clone()
     }

@@ -92,7 +92,7 @@ impl HostNode {
 }
 
 /// The nodes of handles.
-fn nodes(handles: In<Handle>, count: usize) -> Answer<Vec<Arc<Node>>> {
+pub(crate) fn nodes(handles: In<Handle>, count: usize) -> Answer<Vec<Arc<Node>>> {
     handles.all(count)?.into_iter().map(look).collect()
 }
 

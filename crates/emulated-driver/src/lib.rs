@@ -18,6 +18,7 @@ mod arguments;
 mod array;
 mod attributes;
 mod capture;
+mod capture_calls;
 mod context;
 mod copy;
 mod counts;
@@ -70,7 +71,7 @@ pub mod absent {
 /// The driver's functions.
 pub mod functions {
     pub use crate::array::calls::*;
-    pub use crate::capture::calls::*;
+    pub use crate::capture_calls::calls::*;
     pub use crate::context::calls::*;
     pub use crate::copy::calls::*;
     pub use crate::device::calls::*;

@@ -87,9 +87,7 @@ absent! {
     cudaSignalExternalSemaphoresAsync_ptsz, cudaSignalExternalSemaphoresAsync_v2,
     cudaSignalExternalSemaphoresAsync_v2_ptsz, cudaStreamCopyAttributes, cudaStreamCopyAttributes_ptsz,
     cudaStreamGetAttribute, cudaStreamGetAttribute_ptsz, cudaStreamSetAttribute, cudaStreamSetAttribute_ptsz,
-    cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependencies_ptsz,
-    cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_v2_ptsz, cudaUnbindTexture,
-    cudaUserObjectCreate, cudaUserObjectRelease, cudaUserObjectRetain, cudaVDPAUGetDevice, cudaVDPAUSetVDPAUDevice,
+    cudaUnbindTexture, cudaUserObjectCreate, cudaUserObjectRelease, cudaUserObjectRetain, cudaVDPAUGetDevice, cudaVDPAUSetVDPAUDevice,
     cudaWaitExternalSemaphoresAsync, cudaWaitExternalSemaphoresAsync_ptsz, cudaWaitExternalSemaphoresAsync_v2,
     cudaWaitExternalSemaphoresAsync_v2_ptsz,
 }

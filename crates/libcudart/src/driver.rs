@@ -251,6 +251,12 @@ driver! {
     fn cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz(
         stream: Handle, graph: Handle, after: In<Handle>, edges: In<u64>, count: usize, mode: u32,
     );
+    fn cuStreamUpdateCaptureDependencies | cuStreamUpdateCaptureDependencies_ptsz(
+        stream: Handle, after: In<Handle>, count: usize, flags: u32,
+    );
+    fn cuStreamUpdateCaptureDependencies_v2 | cuStreamUpdateCaptureDependencies_v2_ptsz(
+        stream: Handle, after: In<Handle>, edges: In<u64>, count: usize, flags: u32,
+    );
     fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>);
 
     fn cuEventCreate(to: Out<Handle>, flags: u32);

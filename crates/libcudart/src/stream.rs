@@ -54,5 +54,19 @@ runtime! {
         count: Out<usize>,
     )
         [cuStreamGetCaptureInfo_v3]
+    // Before CUDA 13 without edges.
+    fn cudaStreamUpdateCaptureDependencies | cudaStreamUpdateCaptureDependencies_ptsz(
+        stream: Handle, after: In<Handle>, third: usize, fourth: usize, fifth: u32,
+    ) {
+        context()?;
+        match inside::major() {
+            13.. => driver::cuStreamUpdateCaptureDependencies_v2(stream, after, In::at(third), fourth, fifth),
+            _ => driver::cuStreamUpdateCaptureDependencies(stream, after, third, fourth as u32),
+        }
+    }
+    fn cudaStreamUpdateCaptureDependencies_v2 | cudaStreamUpdateCaptureDependencies_v2_ptsz(
+        stream: Handle, after: In<Handle>, edges: In<u64>, count: usize, flags: u32,
+    )
+        [cuStreamUpdateCaptureDependencies_v2]
     fn cudaThreadExchangeStreamCaptureMode(mode: Out<u32>) [cuThreadExchangeStreamCaptureMode]
 }

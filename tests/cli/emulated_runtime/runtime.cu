@@ -241,6 +241,28 @@ static void streams() {
   EXPECT(back[31] == 6 && back[32] == 2);
   OK(cudaGraphExecDestroy(ready));
   OK(cudaGraphDestroy(graph));
+  // A node of the program's own comes before what is captured.
+  cudaStreamCaptureStatus status;
+  const cudaGraphNode_t *before = &first;
+  const cudaGraphEdgeData *edges;
+  size_t count = 1;
+  clear.value = 3;
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  OK(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &before, &edges, &count));
+  EXPECT(status == cudaStreamCaptureStatusActive && before == nullptr && count == 0);
+  OK(cudaGraphAddMemsetNode(&first, graph, nullptr, 0, &clear));
+  OK(cudaStreamUpdateCaptureDependencies(stream, &first, nullptr, 1, cudaStreamSetCaptureDependencies));
+  fill<32><<<1, 32, 0, stream>>>(x, 7);
+  OK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &before, &edges, &count));
+  EXPECT(count == 1 && edges->type == cudaGraphDependencyTypeDefault);
+  OK(cudaMemcpyAsync(back, x, sizeof back, cudaMemcpyDeviceToHost, stream));
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphInstantiate(&ready, graph, 0));
+  OK(cudaGraphLaunch(ready, stream));
+  OK(cudaStreamSynchronize(stream));
+  EXPECT(back[31] == 7 && back[32] == 3);
+  OK(cudaGraphExecDestroy(ready));
+  OK(cudaGraphDestroy(graph));
   OK(cudaFreeAsync(x, stream));
   OK(cudaEventDestroy(start));
   OK(cudaEventDestroy(end));

@@ -1,5 +1,7 @@
 //! Captures that are refused, become invalid or end with an error. The answers are those of a driver of CUDA 13.0 on an H200.
 
+use std::{ptr, slice};
+
 use super::client::*;
 
 const ILLEGAL_STATE: u32 = 401;
@@ -15,6 +17,13 @@ const WRONG_THREAD: u32 = 908;
 
 /// `CU_STREAM_NON_BLOCKING`
 const NON_BLOCKING: u64 = 1;
+
+/// `CU_STREAM_CAPTURE_STATUS_ACTIVE`
+const ACTIVE: u32 = 1;
+
+/// `CUstreamUpdateCaptureDependencies_flags`
+const ADD: u64 = 0;
+const SET: u64 = 1;
 
 /// `CU_STREAM_PER_THREAD`
 const PER_THREAD: u64 = 2;
@@ -397,4 +406,137 @@ fn a_capture_ends_with_the_stream_or_the_context_that_it_began_in() {
     ok("cuCtxDestroy_v2", &[ended]);
     ok("cuCtxSetCurrent", &[context.handle]);
     ok("cuMemFree_v2", &[made("cuMemAlloc_v2", &[4])]);
+}
+
+/// Number, graph and nodes of a stream's capture.
+fn known(stream: u64) -> (u64, u64, Vec<u64>) {
+    let (mut status, mut number, mut graph) = (0u32, 0u64, 0u64);
+    let (mut nodes, mut edges, mut count) = (ptr::null::<u64>(), ptr::null::<u64>(), 0usize);
+    ok(
+        "cuStreamGetCaptureInfo_v3",
+        &[
+            stream,
+            &raw mut status as u64,
+            &raw mut number as u64,
+            &raw mut graph as u64,
+            &raw mut nodes as u64,
+            &raw mut edges as u64,
+            &raw mut count as u64,
+        ],
+    );
+    assert_eq!(status, ACTIVE);
+    if count == 0 {
+        assert!(nodes.is_null() && edges.is_null());
+        return (number, graph, Vec::new());
+    }
+    // SAFETY: the driver has told where they lie and how many there are.
+    let (nodes, edges) = unsafe {
+        (
+            slice::from_raw_parts(nodes, count),
+            slice::from_raw_parts(edges, count),
+        )
+    };
+    // From a whole node to a whole node.
+    assert!(edges.iter().all(|it| *it == 0), "{edges:?}");
+    (number, graph, nodes.to_vec())
+}
+
+fn update(stream: u64, nodes: &[u64], flags: u64) -> u32 {
+    let first = nodes.as_ptr() as u64;
+    call(
+        "cuStreamUpdateCaptureDependencies",
+        &[stream, first, nodes.len() as u64, flags],
+    )
+}
+
+/// The edges of a graph, by the places of their nodes in it.
+fn edges(graph: u64) -> Vec<(usize, usize)> {
+    let (mut nodes, mut count) = ([0u64; 16], 16usize);
+    ok(
+        "cuGraphGetNodes",
+        &[graph, nodes.as_mut_ptr() as u64, &raw mut count as u64],
+    );
+    let (mut from, mut to, mut edges) = ([0u64; 16], [0u64; 16], 16usize);
+    ok(
+        "cuGraphGetEdges",
+        &[
+            graph,
+            from.as_mut_ptr() as u64,
+            to.as_mut_ptr() as u64,
+            &raw mut edges as u64,
+        ],
+    );
+    let place = |node: u64| {
+        nodes[..count]
+            .iter()
+            .position(|it| *it == node)
+            .expect("a node of the graph")
+    };
+    let mut all: Vec<_> = (0..edges)
+        .map(|it| (place(from[it]), place(to[it])))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_program_sees_a_captures_graph_and_changes_what_comes_next() {
+    let context = Context::new();
+    let _current = context.handle;
+    let memory = made("cuMemAlloc_v2", &[4]);
+    let stream = made("cuStreamCreate", &[NON_BLOCKING]);
+    let fill = || ok("cuMemsetD32Async", &[memory, 1, 1, stream]);
+    let elsewhere = made("cuGraphCreate", &[0]);
+    let foreign = made("cuGraphAddEmptyNode", &[elsewhere, 0, 0]);
+    assert_eq!(update(stream, &[], ADD), ILLEGAL_STATE);
+
+    begin_as(stream, RELAXED);
+    let (number, graph, none) = known(stream);
+    assert!(none.is_empty());
+    fill();
+    let (same, again, first) = known(stream);
+    assert_eq!((same, again, first.len()), (number, graph, 1));
+    let beside = made("cuGraphAddEmptyNode", &[graph, 0, 0]);
+    assert_eq!(update(stream, &[foreign], ADD), INVALID_VALUE);
+    assert_eq!(update(stream, &[beside], SET + 1), INVALID_VALUE);
+    assert_eq!(known(stream).2, first);
+    // Twice is once.
+    assert_eq!(update(stream, &[beside], ADD), 0);
+    assert_eq!(update(stream, &[beside], ADD), 0);
+    assert_eq!(known(stream).2, [first[0], beside]);
+    fill();
+    // The second fill is left out, and so is the third.
+    assert_eq!(update(stream, &first, SET), 0);
+    assert_eq!(known(stream).2, first);
+    fill();
+    assert_eq!(update(stream, &[], SET), 0);
+    assert!(known(stream).2.is_empty());
+    fill();
+    assert_eq!(end_well(stream), graph);
+    assert_eq!(edges(graph), [(0, 2), (0, 3), (1, 2)]);
+    assert_eq!(count_nodes(graph), 5);
+
+    // Another capture goes on where this one was.
+    let after = |node: u64| {
+        let nodes = [node];
+        let first = nodes.as_ptr() as u64;
+        call(
+            "cuStreamBeginCaptureToGraph",
+            &[stream, graph, first, 0, 1, RELAXED],
+        )
+    };
+    assert_eq!(after(foreign), INVALID_VALUE);
+    assert_eq!(status(stream), 0);
+    assert_eq!(after(beside), 0);
+    assert_eq!(known(stream).1, graph);
+    fill();
+    assert_eq!(end_well(stream), graph);
+    assert_eq!(edges(graph), [(0, 2), (0, 3), (1, 2), (1, 5)]);
+
+    // One that becomes invalid takes the program's graph with it.
+    assert_eq!(after(beside), 0);
+    assert_eq!(call("cuStreamQuery", &[stream]), UNSUPPORTED);
+    assert_eq!(update(stream, &[beside], ADD), INVALIDATED);
+    assert_eq!(end(stream), (INVALIDATED, 0));
+    assert_eq!(call("cuGraphDestroy", &[graph]), INVALID_HANDLE);
 }

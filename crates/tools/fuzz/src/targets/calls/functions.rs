@@ -208,9 +208,14 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         ],
     ),
     (
-        "cuStreamGetCaptureInfo_v2",
-        &[Given(Stream), Out, Out, Out, Out, Out],
+        "cuStreamGetCaptureInfo_v3",
+        &[Given(Stream), Out, Out, Out, Out, Out, Out],
     ),
+    (
+        "cuStreamUpdateCaptureDependencies_v2",
+        &[Given(Stream), Handles(Node), Out, Count, Number],
+    ),
+    ("cuThreadExchangeStreamCaptureMode", &[Out]),
     ("cuEventQuery", &[Given(Event)]),
     (
         "cuEventRecordWithFlags",
