@@ -22,6 +22,19 @@ impl<T> Out<T> {
         Out(std::ptr::null_mut())
     }
 
+    /// Of a place whose address the program has given in another call.
+    pub(crate) fn of_address(address: usize) -> Out<T> {
+        Out(std::ptr::with_exposed_provenance_mut(address))
+    }
+
+    /// One of several places side by side, of which the function's arguments say how many there are.
+    pub(crate) fn nth(self, index: usize) -> Out<T> {
+        match self.is_null() {
+            true => self,
+            false => Out(self.0.wrapping_add(index)),
+        }
+    }
+
     /// Refuses null, before anything is done.
     pub(crate) fn check(self) -> Answer {
         match self.0.is_null() {

@@ -122,7 +122,7 @@ attributes! {
     87 SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO = 2;
     // Kernels reach the memory that the program has allocated or registered through the driver.
     88 PAGEABLE_MEMORY_ACCESS = 0;
-    89 CONCURRENT_MANAGED_ACCESS = 0;
+    89 CONCURRENT_MANAGED_ACCESS = 1;
     90 COMPUTE_PREEMPTION_SUPPORTED = 1;
     91 CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM = 1;
     92 CAN_USE_STREAM_MEM_OPS_V1 = 0;

@@ -1,5 +1,6 @@
 //! Reports on the process: findings on standard error and as files, and the record of launches.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -13,9 +14,23 @@ use crate::handles::lock;
 use crate::report::{Found, Launched, Record, Side};
 use crate::settings::settings;
 
+thread_local! {
+    /// The lines that this thread prints, where somebody wants to hear them.
+    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
 /// Prints a line for people.
 pub(crate) fn say(text: &str) {
     eprintln!("ridgepoint: {text}");
+    HEARD.with_borrow_mut(|it| it.iter_mut().for_each(|it| it.push(text.to_owned())));
+}
+
+/// Runs something, and returns what it has said besides.
+pub(crate) fn heard<R>(run: impl FnOnce() -> R) -> (R, String) {
+    HEARD.set(Some(Vec::new()));
+    let result = run();
+    let lines = HEARD.take().unwrap_or_default();
+    (result, lines.join("\n"))
 }
 
 /// The record as it is and as it was last written.

@@ -89,21 +89,20 @@ pub(crate) mod calls {
 
     driver! {
         fn cuLibraryLoadData(
-            to: Out<Handle>, image: In<u8>, options: In<i32>, values: In<Out<u8>>, count: u32,
-            _library_options: In<i32>, _library_values: In<Out<u8>>, _library_count: u32,
+            to: Out<Handle>, image: In<u8>, options: In<i32>, values: Out<usize>, count: u32,
+            _library_options: In<i32>, _library_values: In<u8>, _library_count: u32,
         ) {
             to.check()?;
             let options = Options::read(count, options, values)?;
-            let loaded = image::ptx(image).and_then(Library::load);
-            options.tell(loaded.is_ok())?;
-            to.put(loaded?)
+            to.put(options.told(|| Library::load(image::ptx(image)?))?)
         }
         fn cuLibraryLoadFromFile(
-            to: Out<Handle>, path: Text, _options: In<i32>, _values: In<Out<u8>>, _count: u32,
-            _library_options: In<i32>, _library_values: In<Out<u8>>, _library_count: u32,
+            to: Out<Handle>, path: Text, options: In<i32>, values: Out<usize>, count: u32,
+            _library_options: In<i32>, _library_values: In<u8>, _library_count: u32,
         ) {
             to.check()?;
-            to.put(Library::load(ptx_of_path(&path.get()?)?)?)
+            let (options, path) = (Options::read(count, options, values)?, path.get()?);
+            to.put(options.told(|| Library::load(ptx_of_path(&path)?))?)
         }
         fn cuLibraryUnload(library: Handle) { unload(library) }
         fn cuLibraryGetKernel(to: Out<Handle>, library: Handle, name: Text) { to.check()?; to.put(kernel(library, &name.get()?)?) }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::arguments::{In, Out};
 use crate::context::current;
-use crate::findings::say;
+use crate::findings::{heard, say};
 use crate::handles::{Handle, keep, lock, look};
 use crate::image;
 use crate::link::linked;
@@ -12,8 +12,8 @@ use crate::module::bytes_of_path;
 use crate::status::{Answer, Status};
 
 /// The modules to link, and the image that they become: PTX that ends with NUL.
-#[derive(Default)]
 pub(crate) struct Linking {
+    options: Options,
     modules: Mutex<Vec<String>>,
     image: OnceLock<Vec<u8>>,
 }
@@ -72,10 +72,14 @@ pub(crate) struct Options {
     error: Log,
 }
 
-/// A buffer of the program's for text.
+/// A buffer of the program's for text, which may be written to as long as what the options were given for goes on.
+#[derive(Default)]
 struct Log {
-    buffer: Option<Out<u8>>,
+    /// 0 where the program wants no text.
+    buffer: usize,
     room: usize,
+    /// Where the bytes are told that were written; 0 where the program has not said how much room there is.
+    written: usize,
 }
 
 /// `CUjit_option`: the buffers for what is said and for what is wrong, each followed by its size.
@@ -84,47 +88,58 @@ const ERROR: i32 = 5;
 
 impl Options {
     /// Reads options: a value is an address or a number.
-    pub(crate) fn read(count: u32, options: In<i32>, values: In<Out<u8>>) -> Answer<Options> {
+    pub(crate) fn read(count: u32, options: In<i32>, values: Out<usize>) -> Answer<Options> {
         let options = options.all(count as usize)?;
-        let values = values.all(count as usize)?;
-        let value = |which| {
-            options
-                .iter()
-                .position(|&it| it == which)
-                .map(|at| values[at])
+        let place = |which| {
+            let at = options.iter().position(|&it| it == which)?;
+            Some(values.nth(at))
         };
-        let log = |which| Log {
-            buffer: value(which).filter(|it| !it.is_null()),
-            room: value(which + 1).map_or(0, Out::address),
+        let log = |which| -> Answer<Log> {
+            let (Some(buffer), Some(room)) = (place(which), place(which + 1)) else {
+                return Ok(Log::default());
+            };
+            Ok(Log {
+                buffer: buffer.get()?,
+                room: room.get()?,
+                written: room.address(),
+            })
         };
         Ok(Options {
-            info: log(INFO),
-            error: log(ERROR),
+            info: log(INFO)?,
+            error: log(ERROR)?,
         })
     }
 
-    /// Writes both logs.
-    pub(crate) fn tell(&self, is_loaded: bool) -> Answer {
+    /// Does something, and writes both logs: why it has failed is what it has said.
+    pub(crate) fn told<T>(&self, load: impl FnOnce() -> Answer<T>) -> Answer<T> {
+        let (loaded, said) = heard(load);
         self.info.write("")?;
-        self.error.write(match is_loaded {
-            true => "",
-            false => "Ridgepoint's emulator cannot load this image; standard error says why",
-        })
+        self.error.write(match loaded {
+            Ok(_) => "",
+            Err(_) => &said,
+        })?;
+        loaded
     }
 }
 
 impl Log {
+    /// Writes text with NUL at its end, and how many bytes it has: without NUL, if that fits.
     fn write(&self, text: &str) -> Answer {
-        match self.buffer {
-            Some(buffer) if self.room > 0 => buffer.cast().put_text(text, self.room),
-            _ => Ok(()),
+        if self.buffer == 0 || self.room == 0 {
+            return Ok(());
         }
+        Out::of_address(self.buffer).put_text(text, self.room)?;
+        Out::of_address(self.written).put(self.room.min(text.len()))
     }
 }
 
-fn create() -> Answer<Handle> {
+fn create(options: Options) -> Answer<Handle> {
     current()?;
-    Ok(keep(Linking::default()))
+    Ok(keep(Linking {
+        options,
+        modules: Mutex::default(),
+        image: OnceLock::new(),
+    }))
 }
 
 pub(crate) mod calls {
@@ -133,23 +148,27 @@ pub(crate) mod calls {
     use crate::handles::end;
 
     driver! {
-        fn cuLinkCreate_v2(count: u32, options: In<i32>, values: In<Out<u8>>, to: Out<Handle>) {
+        fn cuLinkCreate_v2(count: u32, options: In<i32>, values: Out<usize>, to: Out<Handle>) {
             to.check()?;
-            Options::read(count, options, values)?.tell(true)?;
-            to.put(create()?)
+            let options = Options::read(count, options, values)?;
+            options.told(|| Ok(()))?;
+            to.put(create(options)?)
         }
         fn cuLinkAddData_v2(
             linking: Handle, _kind: u32, data: In<u8>, bytes: usize, _name: In<u8>, _count: u32, _options: In<i32>,
-            _values: In<Out<u8>>,
+            _values: Out<usize>,
         ) {
             let linking = look::<Linking>(linking)?;
-            linking.add_bytes(&data.all(bytes)?)
+            let data = data.all(bytes)?;
+            linking.options.told(|| linking.add_bytes(&data))
         }
-        fn cuLinkAddFile_v2(linking: Handle, _kind: u32, path: Text, _count: u32, _options: In<i32>, _values: In<Out<u8>>) {
-            look::<Linking>(linking)?.add_bytes(&bytes_of_path(&path.get()?)?)
+        fn cuLinkAddFile_v2(linking: Handle, _kind: u32, path: Text, _count: u32, _options: In<i32>, _values: Out<usize>) {
+            let (linking, path) = (look::<Linking>(linking)?, path.get()?);
+            linking.options.told(|| linking.add_bytes(&bytes_of_path(&path)?))
         }
         fn cuLinkComplete(linking: Handle, to: Out<*const u8>, bytes: Out<usize>) {
-            let (start, size) = look::<Linking>(linking)?.image()?;
+            let linking = look::<Linking>(linking)?;
+            let (start, size) = linking.options.told(|| linking.image())?;
             to.put(start)?;
             bytes.put_if_asked(size);
             Ok(())

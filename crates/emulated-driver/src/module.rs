@@ -99,12 +99,10 @@ pub(crate) mod calls {
     driver! {
         fn cuModuleLoadData(to: Out<Handle>, image: In<u8>) { to.check()?; to.put(load(&image::ptx(image)?)?) }
         fn cuModuleLoadFatBinary(to: Out<Handle>, image: In<u8>) { to.check()?; to.put(load(&image::ptx(image)?)?) }
-        fn cuModuleLoadDataEx(to: Out<Handle>, image: In<u8>, count: u32, options: In<i32>, values: In<Out<u8>>) {
+        fn cuModuleLoadDataEx(to: Out<Handle>, image: In<u8>, count: u32, options: In<i32>, values: Out<usize>) {
             to.check()?;
             let options = Options::read(count, options, values)?;
-            let loaded = image::ptx(image).and_then(|text| load(&text));
-            options.tell(loaded.is_ok())?;
-            to.put(loaded?)
+            to.put(options.told(|| load(&image::ptx(image)?))?)
         }
         fn cuModuleLoad(to: Out<Handle>, path: Text) { to.check()?; to.put(load(&ptx_of_path(&path.get()?)?)?) }
         fn cuModuleUnload(module: Handle) { queue::wait_for_all(); end::<Module>(module).map(drop) }

@@ -1,8 +1,11 @@
 //! Calls that succeed: launches, copies, fills, streams, events, threads.
 
+use std::ffi::{CStr, CString};
 use std::thread;
 
 use super::client::*;
+
+const INVALID_PTX: u32 = 218;
 
 #[test]
 fn a_vector_is_added_and_comes_back() {
@@ -337,6 +340,89 @@ fn link(modules: &[&str]) -> (u64, u64, u32) {
     (linking, image, answer)
 }
 
+/// Options with a log of errors in a buffer, as `cuLinkCreate` takes them: how many, which, and their values.
+struct ErrorLog {
+    text: Vec<u8>,
+    values: [u64; 2],
+}
+
+impl ErrorLog {
+    const OPTIONS: [i32; 2] = [5, 6];
+
+    fn new(room: usize) -> ErrorLog {
+        let mut text = vec![b'x'; 4096];
+        let values = [text.as_mut_ptr() as u64, room as u64];
+        ErrorLog { text, values }
+    }
+
+    fn arguments(&mut self) -> [u64; 3] {
+        let options = Self::OPTIONS.as_ptr() as u64;
+        [2, options, self.values.as_mut_ptr() as u64]
+    }
+
+    /// The text, and how many bytes the driver says that it has.
+    fn read(&self) -> (&str, u64) {
+        let text = CStr::from_bytes_until_nul(&self.text).expect("NUL");
+        (text.to_str().expect("UTF-8"), self.values[1])
+    }
+}
+
+#[test]
+fn logs_say_why_an_image_is_refused() {
+    let _context = Context::new();
+    let good = CString::new(CALLED).expect("no NUL");
+    let bad = CString::new(CALLED.replace("add.s32", "nonsense.s32")).expect("no NUL");
+    let mut to = 0u64;
+    let mut load = |image: &CString, log: &mut ErrorLog| {
+        let [count, options, values] = log.arguments();
+        let image = image.as_ptr() as u64;
+        call(
+            "cuModuleLoadDataEx",
+            &[&raw mut to as u64, image, count, options, values],
+        )
+    };
+    let mut log = ErrorLog::new(4096);
+    assert_eq!(load(&good, &mut log), 0);
+    assert_eq!(log.read(), ("", 0));
+    let mut log = ErrorLog::new(4096);
+    assert_eq!(load(&bad, &mut log), INVALID_PTX);
+    let (text, bytes) = log.read();
+    let text = text.to_owned();
+    assert_eq!(bytes, text.len() as u64);
+    assert!(text.contains("unknown instruction `nonsense`"), "{text}");
+    // As much as there is room for; without room nothing is touched.
+    let mut log = ErrorLog::new(16);
+    assert_eq!(load(&bad, &mut log), INVALID_PTX);
+    assert_eq!(log.read(), (&text[..15], 16));
+    let mut log = ErrorLog::new(0);
+    assert_eq!(load(&bad, &mut log), INVALID_PTX);
+    assert_eq!((log.text[0], log.values[1]), (b'x', 0));
+
+    // A linking keeps its options until it ends.
+    let mut log = ErrorLog::new(4096);
+    let [count, options, values] = log.arguments();
+    let mut linking = 0u64;
+    ok(
+        "cuLinkCreate_v2",
+        &[count, options, values, &raw mut linking as u64],
+    );
+    assert_eq!(log.read(), ("", 0));
+    for _ in 0..2 {
+        let (start, bytes) = (good.as_ptr() as u64, CALLED.len() as u64);
+        ok("cuLinkAddData_v2", &[linking, 1, start, bytes, 0, 0, 0, 0]);
+    }
+    let (mut image, mut bytes) = (0u64, 0usize);
+    let answer = call(
+        "cuLinkComplete",
+        &[linking, &raw mut image as u64, &raw mut bytes as u64],
+    );
+    assert_eq!(answer, INVALID_PTX);
+    let (text, bytes) = log.read();
+    assert!(text.contains("both define `twice`"), "{text}");
+    assert_eq!(bytes, text.len() as u64);
+    ok("cuLinkDestroy", &[linking]);
+}
+
 #[test]
 fn a_kernel_is_linked_with_a_function_of_another_module() {
     let _context = Context::new();
@@ -368,7 +454,6 @@ fn a_kernel_is_linked_with_a_function_of_another_module() {
 fn two_definitions_of_one_function_are_not_linked() {
     let _context = Context::new();
     let (linking, image, answer) = link(&[CALLED, CALLER, CALLED]);
-    const INVALID_PTX: u32 = 218;
     assert_eq!((image, answer), (0, INVALID_PTX));
     ok("cuLinkDestroy", &[linking]);
 }

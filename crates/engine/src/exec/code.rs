@@ -34,6 +34,9 @@ const MAX_HELD_UP: u64 = 1 << 18;
 /// As [`Options::steps`], for each that has begun, where all of them go around in circles and nobody else can begin.
 pub(super) const MAX_STANDING: u64 = 1 << 14;
 
+/// How long they wait beyond that where threads read the time, by which their waits may end.
+const MAX_PATIENCE: Duration = Duration::from_secs(2);
+
 /// How long all have stood still, at most, before they count as waiting for ever: another host thread may launch meanwhile
 /// what they wait for.
 const MAX_GRACE: Duration = Duration::from_millis(400);
@@ -53,6 +56,8 @@ pub(crate) struct Waits {
     pub(crate) looks_of_each: u64,
     /// Whether one waits at an mbarrier.
     pub(crate) is_unmet: bool,
+    /// Whether one has read the time, and may wait no longer than it wants to.
+    pub(crate) has_read_time: bool,
 }
 
 /// The functions of a module, which are lowered when they are called first.
@@ -83,6 +88,8 @@ pub(crate) struct Code<'l> {
     remembers: Cell<bool>,
     /// Since when all stand still.
     standing: Cell<Option<Instant>>,
+    /// Since when they have waited for longer than for the looks that each has.
+    patient: Cell<Option<Instant>>,
     /// Blocks that have ended, as far as they are counted.
     pub(super) ended: Cell<u8>,
     /// The core that it runs on, among others.
@@ -129,6 +136,7 @@ impl<'l> Code<'l> {
             gives_up: Cell::new(None),
             remembers: Cell::new(false),
             standing: Cell::new(None),
+            patient: Cell::new(None),
             ended: Cell::new(0),
             core,
             peers,
@@ -168,13 +176,24 @@ impl<'l> Code<'l> {
         self.gives_up
             .set(if waits_for_ever || self.peers.failed().is_some() {
                 Some(Limit::Steps(self.steps))
-            } else if waits.looks_of_each > each && is_held_up() {
+            } else if self.are_patient(&waits, each) && is_held_up() {
                 Some(Limit::Steps(each))
             } else if has_looked(MAX_STANDING) && stands_still() {
                 Some(Limit::Standstill)
             } else {
                 None
             });
+    }
+
+    /// Whether each has looked for more than so often; for some time, where they read it.
+    fn are_patient(&self, waits: &Waits, each: u64) -> bool {
+        if waits.looks_of_each <= each {
+            self.patient.set(None);
+            return false;
+        }
+        let since = self.patient.get().unwrap_or_else(Instant::now);
+        self.patient.set(Some(since));
+        !waits.has_read_time || since.elapsed() >= MAX_PATIENCE
     }
 
     /// Says whether all stand still, and gives whether they have for so long that nobody will come.

@@ -153,6 +153,7 @@ impl Stage<'_, '_> {
             in_vain: self.in_vain,
             looks_of_each: self.in_vain.saturating_mul(LOOKS.into()) / begun as u64,
             is_unmet: self.context.at.unmet.is_some(),
+            has_read_time: self.context.at.has_read_time,
         };
         let is_held_up = || self.cannot_begin().is_some();
         // Who could begin has its turn before long.

@@ -193,6 +193,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) unmet: Option<Unmet>,
     /// Whether a phase of an mbarrier has ended since somebody asked: then it has not been for nothing that threads waited.
     pub(crate) has_ended_phase: bool,
+    /// Whether threads have read the time: their waits may end by it.
+    pub(crate) has_read_time: bool,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
     /// Whether something undefined is in a register of the launch.

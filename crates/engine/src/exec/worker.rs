@@ -75,6 +75,7 @@ impl<'l> Crew<'_, 'l> {
                 looked: None,
                 unmet: None,
                 has_ended_phase: false,
+                has_read_time: false,
                 checking,
                 counting,
                 tracks: false,
@@ -270,6 +271,7 @@ pub(crate) fn work<'l>(
             looks_of_each: u64::saturating_mul(in_vain, TURNS * u64::from(LOOKS))
                 / resident.len() as u64,
             is_unmet: context.at.unmet.is_some(),
+            has_read_time: context.at.has_read_time,
         };
         crew.code.has_waited(waits, is_held_up, stands_still);
         let ran = resident[turn].run(crew.code, &mut context);

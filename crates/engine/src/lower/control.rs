@@ -136,12 +136,14 @@ impl Lowering<'_> {
                 handler!([d: Kind::Double], |c, op| {
                     const BEGAN: u64 = (1 << 44) + (1 << 30);
                     let now = BEGAN + c.at.launch.started.elapsed().as_nanos() as u64;
+                    c.at.has_read_time = true;
                     c.set_running(op.d, &[now; LANES]);
                 })
             }
             _ => handler!([d: Kind::Double], |c, op| {
                 let now = std::time::SystemTime::UNIX_EPOCH.elapsed();
                 let now = now.map_or(0, |it| it.as_nanos() as u64);
+                c.at.has_read_time = true;
                 c.set_running(op.d, &[now; LANES]);
             }),
         };

@@ -413,6 +413,25 @@ fn wait_for_a_block_that_cannot_begin() {
     }
 }
 
+/// The first block waits for a word of the second for 0.6 s, and then goes on without it.
+const PATIENT: &str = "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 bra LAST;\nmov.u64 %rd1, %globaltimer;\n\
+    L: ld.acquire.gpu.u32 %r3, [%rd0];\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra DONE;\nmov.u64 %rd2, %globaltimer;\n\
+    sub.u64 %rd2, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd2, 600000000;\n@%p1 bra L;\nbra DONE;\n\
+    LAST: st.release.gpu.u32 [%rd0], 1;";
+
+#[test]
+fn a_wait_that_reads_the_time_may_end_by_it() {
+    let mut launch = Launch::new(32, PATIENT);
+    (launch.blocks, launch.options.cores) = (2, 1);
+    launch.options.resident_blocks = 1;
+    launch.options.steps = Options::default().steps;
+    assert_eq!(launch.run(Schedule::InOrder), Ok(()));
+    let longer = PATIENT.replace("600000000", "600000000000");
+    launch.body = &longer;
+    let said = launch.run(Schedule::InOrder).expect_err("a wait");
+    assert!(said.to_string().contains("has not begun"), "{said}");
+}
+
 /// The first block waits for the second, which works for much longer than a wait without hope may last: it stores, so
 /// that under a seed others have their turns meanwhile. A third has no room.
 const WORKING: &str = "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 bra WORK;\n\

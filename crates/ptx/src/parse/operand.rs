@@ -4,7 +4,7 @@ use super::lexer::{Lexer, Token};
 use super::scope::Name;
 use super::{Fail, Parser, Result};
 use crate::special;
-use crate::{Access, Address, Base, Kind, Operand, Predicate, Reg, Type};
+use crate::{Access, Address, Base, Kind, Operand, Predicate, Reg, Symbol, Type};
 
 impl<'a> Parser<'a> {
     /// A register that is written.
@@ -88,7 +88,10 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 return Ok(Operand::Symbol {
                     symbol,
-                    offset: self.addend()?,
+                    offset: match self.token {
+                        Token::Sign(b'[') => self.element_of(symbol)?,
+                        _ => self.addend()?,
+                    },
                 });
             }
             Some(_) => return Err(Fail::at(begin, format!("`{name}` is no value"))),
@@ -176,6 +179,23 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| Fail::at(begin, "an offset is an integer"))
     }
 
+    /// `[2]` behind an array: the offset of an element in bytes.
+    fn element_of(&mut self, symbol: Symbol) -> Result<i64> {
+        let variable = match symbol {
+            Symbol::Module(slot) => self.module.variables.get(slot as usize),
+            Symbol::Body(slot) => self.local.body.variables.get(slot as usize),
+            Symbol::Parameter(_) | Symbol::Return(_) | Symbol::Function(_) => None,
+        };
+        let bytes = variable.map(|it| i64::from(it.ty.bytes()) * i64::from(it.vector));
+        let bytes = bytes.ok_or_else(|| self.expected("a variable in front of brackets"))?;
+        self.expect(b'[')?;
+        let begin = self.begin;
+        let index = self.constant()?.integer();
+        let index = index.ok_or_else(|| Fail::at(begin, "an index is an integer"))?;
+        self.expect(b']')?;
+        Ok(index.wrapping_mul(bytes))
+    }
+
     /// A comma and a value.
     pub(super) fn then(&mut self, ty: Type) -> Result<Operand> {
         self.comma()?;
@@ -209,8 +229,19 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// `[base+offset]`.
+    /// `[base+offset]`, or `array[index]`.
     pub(super) fn address(&mut self) -> Result<Address> {
+        if let Token::Word(name) = self.token
+            && let Some(Name::Symbol(symbol)) = self.lookup(name)
+        {
+            let begin = self.begin;
+            self.advance()?;
+            self.mention(begin, Access::Use, Operand::Symbol { symbol, offset: 0 });
+            return Ok(Address {
+                base: Base::Symbol(symbol),
+                offset: self.element_of(symbol)?,
+            });
+        }
         self.expect(b'[')?;
         let address = self.place_in_memory()?;
         self.expect(b']')?;

@@ -3,7 +3,41 @@
 use ptx::*;
 
 use super::imm;
-use crate::common::{one, reg};
+use crate::common::{body, error, one, reg};
+
+/// As tinygrad writes it.
+#[test]
+fn elements_of_arrays_are_counted_in_brackets() {
+    let variables = ".shared .align 8 .b64 S[4][2]; .shared .v4 .f32 V[2];";
+    let body = body(&format!(
+        "{variables} mov.u64 d1, S[3]; mov.u64 d1, data[-1]; mov.u64 d1, V[1];
+        ld.global.b8 r1, data[2]; st.shared.u32 S[1], r1;"
+    ));
+    let offset = |it: &Instruction| match &it.operation {
+        Operation::Mov(Mov {
+            a: Operand::Symbol { offset, .. },
+            ..
+        }) => *offset,
+        Operation::Ld(ld) => ld.address.offset,
+        Operation::St(st) => st.address.offset,
+        other => panic!("{other:?}"),
+    };
+    let offsets: Vec<i64> = body.instructions.iter().map(offset).collect();
+    assert_eq!(offsets, [24, -1, 16, 2, 8]);
+    for (bad, why) in [
+        ("mov.u64 d1, d1[1];", "expected `;`"),
+        ("mov.u64 d1, data[r1];", "expected a constant"),
+        ("mov.u64 d1, data[1.5];", "an index is an integer"),
+        (
+            "mov.u64 d1, callee[1];",
+            "expected a variable in front of brackets",
+        ),
+        ("ld.global.u32 r1, data;", "expected `[`"),
+    ] {
+        let said = error(bad);
+        assert!(said.contains(why), "{bad}: {said}");
+    }
+}
 
 #[test]
 fn movement() {
