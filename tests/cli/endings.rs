@@ -136,6 +136,41 @@ fn the_rows_before_a_long_point_are_in_their_file_within_a_second() {
     assert_eq!(unfinished(folder.path()), [""; 0]);
 }
 
+/// Whether a process is there, and does not only wait to be asked how it ended.
+fn is_alive(process: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|it| it.strip_prefix("State:"));
+    state.is_some_and(|it| !it.trim().starts_with('Z'))
+}
+
+/// Nothing can be cleared away by the command that is killed: its program ends, and the next command clears away.
+#[test]
+fn a_killed_command_ends_its_program_and_leaves_no_folder_to_the_next() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let temporary = folder.path().join("temporary");
+    fs::create_dir(&temporary).expect("a folder");
+    let start = |script: &str| {
+        let mut command = ridgepoint(folder.path(), "emulate -- sh -c");
+        command.arg(script).env("TMPDIR", &temporary);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("the command starts")
+    };
+    let left = || fs::read_dir(&temporary).expect("a folder").count();
+    let mut killed = start("echo $$ > process.new; mv process.new process; sleep 300");
+    let process = folder.path().join("process");
+    until("the program's start", || process.exists());
+    let process = fs::read_to_string(process).expect("a number");
+    assert!(is_alive(process.trim()) && left() == 1);
+    killed.kill().expect("it runs");
+    killed.wait().expect("it ends");
+    until("the program's end", || !is_alive(process.trim()));
+    assert_eq!(left(), 1);
+    let next = start("exit 0").wait().expect("it ends");
+    // It has launched nothing.
+    assert_eq!(next.code(), Some(3));
+    assert_eq!(left(), 0);
+}
+
 #[test]
 fn a_folder_of_checkpoints_is_of_one_run() {
     let folder = tempfile::tempdir().expect("a folder");

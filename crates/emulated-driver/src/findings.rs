@@ -22,15 +22,20 @@ thread_local! {
 /// Prints a line for people.
 pub(crate) fn say(text: &str) {
     eprintln!("ridgepoint: {text}");
-    HEARD.with_borrow_mut(|it| it.iter_mut().for_each(|it| it.push(text.to_owned())));
+    // A program may call the driver as its thread ends, when nobody hears any more.
+    let _ = HEARD.try_with(|heard| {
+        if let Some(lines) = &mut *heard.borrow_mut() {
+            lines.push(text.to_owned());
+        }
+    });
 }
 
 /// Runs something, and returns what it has said besides.
 pub(crate) fn heard<R>(run: impl FnOnce() -> R) -> (R, String) {
-    HEARD.set(Some(Vec::new()));
+    let _ = HEARD.try_with(|it| it.replace(Some(Vec::new())));
     let result = run();
-    let lines = HEARD.take().unwrap_or_default();
-    (result, lines.join("\n"))
+    let lines = HEARD.try_with(RefCell::take).ok().flatten();
+    (result, lines.unwrap_or_default().join("\n"))
 }
 
 /// The record as it is and as it was last written.
@@ -52,13 +57,32 @@ static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(|| {
     })
 });
 
-/// The name of the program; of an interpreter that of its script.
 fn program() -> String {
-    let words = || std::env::args_os().map(|it| it.to_string_lossy().into_owned());
-    let script = words().skip(1).find(|it| it.ends_with(".py"));
-    let path = script.or_else(|| words().next()).unwrap_or_default();
-    let name = Path::new(&path).file_name();
-    name.map_or(path.clone(), |it| it.to_string_lossy().into_owned())
+    let words = std::env::args_os().map(|it| it.to_string_lossy().into_owned());
+    name_of(words)
+}
+
+/// The name of a program that was started with these words; of Python's that of its script or module.
+fn name_of(mut words: impl Iterator<Item = String>) -> String {
+    let name = |path: &str| {
+        let name = Path::new(path).file_name();
+        name.map_or(path.to_owned(), |it| it.to_string_lossy().into_owned())
+    };
+    let first = name(&words.next().unwrap_or_default());
+    if !first.starts_with("python") {
+        return first;
+    }
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-m" => return words.next().unwrap_or(first),
+            // Each has a value.
+            "-W" | "-X" => _ = words.next(),
+            "-c" | "-" => break,
+            option if option.starts_with('-') => {}
+            script => return name(script),
+        }
+    }
+    first
 }
 
 /// A launch has ended, or has been refused.
@@ -256,4 +280,25 @@ extern "C" fn finish() {
     });
     // Nothing can be done about it as the process ends.
     drop(written);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_named_by_their_scripts() {
+        for (line, expected) in [
+            ("./saxpy data.py", "saxpy"),
+            ("/usr/bin/python3 train.py --epochs 3", "train.py"),
+            ("python -m pytest -q tests/test_all.py", "pytest"),
+            ("python3.11 -u -X dev /opt/bin/pytest tests/a.py", "pytest"),
+            ("python -c code.py", "python"),
+            ("python", "python"),
+            ("", ""),
+        ] {
+            let words = line.split(' ').map(str::to_owned);
+            assert_eq!(name_of(words), expected, "{line}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -148,8 +149,10 @@ impl Interrupt {
     }
 
     /// Starts a program that [`Interrupt::wait`] passes signals to: in a group of its own, because the
-    /// terminal sends Ctrl-C to the whole of this process's.
+    /// terminal sends Ctrl-C to the whole of this process's. It ends with the thread that starts it, even if that is killed.
     pub(super) fn start(command: &mut Command) -> io::Result<Child> {
+        // SAFETY: it makes one system call, which may be made between fork and exec, and allocates nothing.
+        unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
         command.process_group(0).spawn()
     }
 

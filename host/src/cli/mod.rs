@@ -72,6 +72,7 @@ mod streams;
 mod study_modes;
 mod study_options;
 mod suite;
+mod temporary;
 mod tracing;
 mod workload_commands;
 

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Sender;
@@ -12,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use debugger::protocol::{Message, Request};
 use emulated_driver::settings;
-use nix::sys::prctl;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
@@ -98,8 +96,6 @@ impl Program {
             Some(seed) => command.env(settings::SEED, seed.to_string()),
             None => command.env_remove(settings::SEED),
         };
-        // SAFETY: it makes one system call, which may be made between fork and exec, and allocates nothing.
-        unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
         let mut child = Interrupt::start(&mut command)?;
         let process = Pid::from_raw(child.id() as i32);
         let heard = [

@@ -8,9 +8,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tempfile::TempDir;
-
 use crate::cli::embedded_library;
+use crate::cli::temporary::Temporary;
 
 /// The emulated driver's file.
 const LIBRARY: &str = "libcuda.so.1";
@@ -22,7 +21,7 @@ const PTXAS: &str = include_str!("ptxas.sh");
 const SITE_CUSTOMIZE: &str = include_str!("sitecustomize.py");
 
 /// A folder that goes with this value.
-pub(in crate::cli) struct Folder(TempDir);
+pub(in crate::cli) struct Folder(Temporary);
 
 impl Folder {
     /// Writes it.
@@ -30,7 +29,7 @@ impl Folder {
     /// # Errors
     /// The file system does not take it.
     pub(in crate::cli) fn new() -> io::Result<Folder> {
-        let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir()?;
+        let folder = Temporary::new()?;
         let path = |name: &str| folder.path().join(name);
         fs::write(path(LIBRARY), embedded_library::emulated_driver())?;
         symlink(LIBRARY, path("libcuda.so"))?;

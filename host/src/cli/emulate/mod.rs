@@ -113,7 +113,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .env(settings::FINDINGS, &findings);
     let interrupt = Interrupt::watch();
     let ended = Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
-    interrupt.check()?;
     let ended = ended
         .map_err(|error| Failure::Failed(format!("cannot run {}: {error}", name.display())))?;
     let summary = Summary::of(&folder.record()).map_err(Failure::failed)?;
@@ -121,6 +120,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !text.is_empty() && !arguments.quiet {
         streams::complain(&text);
     }
+    interrupt.check()?;
     let say = |text: &str| {
         if !arguments.quiet {
             streams::complain(text);

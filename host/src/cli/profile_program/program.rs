@@ -9,11 +9,11 @@ use std::process::{Command, ExitStatus};
 
 use emulated_driver::settings;
 use recorder::{Selection, Within};
-use tempfile::TempDir;
 
 use super::{Arguments, On};
 use crate::cli::emulate::{folder::Folder, own_status};
 use crate::cli::interrupt::Interrupt;
+use crate::cli::temporary::Temporary;
 use crate::cli::{Failure, embedded_library, streams};
 use crate::driver::gpus;
 
@@ -28,7 +28,7 @@ pub(super) struct Recorded {
     interrupt: Interrupt,
     folder: PathBuf,
     /// Removed with this value.
-    _temporary: Vec<TempDir>,
+    _temporary: Vec<Temporary>,
 }
 
 impl Recorded {
@@ -99,9 +99,8 @@ impl Recorded {
     }
 }
 
-fn new_folder() -> Result<TempDir, Failure> {
-    let folder = tempfile::Builder::new().prefix("ridgepoint-").tempdir();
-    folder.map_err(Failure::failed)
+fn new_folder() -> Result<Temporary, Failure> {
+    Temporary::new().map_err(Failure::failed)
 }
 
 /// A folder for recordings that are kept: one that has none yet, for those of two runs would be taken for one.
@@ -123,7 +122,7 @@ fn is_emulated(on: On) -> Result<bool, Failure> {
 }
 
 /// Has NVIDIA's driver load the recorder. The library is in the folder that is returned.
-fn inject(program: &mut Command, selection: &Selection) -> Result<TempDir, Failure> {
+fn inject(program: &mut Command, selection: &Selection) -> Result<Temporary, Failure> {
     if let Some(other) = env::var_os(INJECTION) {
         return Err(Failure::Usage(format!(
             "{INJECTION} names {} already: a program is recorded by one at a time",
