@@ -1,10 +1,10 @@
 //! Graphs: nodes, each with those that it comes after, and what is executed of them.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use engine::check;
 
-use crate::handles::{Handle, Kept, keep_as, lock, reserve};
+use crate::handles::{Handle, Kept, end, keep_as, lock, reserve};
 use crate::order::{self, Lane, Owned};
 use crate::recorded::{self, Place};
 use crate::status::{Answer, Status};
@@ -13,6 +13,9 @@ use crate::work::Work;
 /// A node.
 pub(crate) struct Node {
     pub(crate) handle: Handle,
+    graph: Weak<Graph>,
+    /// The node that it is a copy of, where its graph is a clone.
+    original: Option<Handle>,
     work: Mutex<Work>,
     after: Mutex<Vec<Arc<Node>>>,
 }
@@ -73,6 +76,16 @@ struct Step {
     work: Work,
     /// The numbers of the steps that it comes after.
     after: Vec<usize>,
+    is_enabled: bool,
+}
+
+impl Step {
+    fn run(&self, lane: &Lane) -> Answer {
+        match self.is_enabled {
+            true => self.work.run(lane),
+            false => Ok(()),
+        }
+    }
 }
 
 impl Node {
@@ -91,20 +104,89 @@ impl Node {
     pub(crate) fn add_after(&self, node: Arc<Node>) {
         lock(&self.after).push(node);
     }
+
+    pub(crate) fn comes_after(&self, node: &Arc<Node>) -> bool {
+        lock(&self.after).iter().any(|it| Arc::ptr_eq(it, node))
+    }
+
+    /// Whether it came after another node, and does so no longer.
+    pub(crate) fn remove_after(&self, node: &Arc<Node>) -> bool {
+        let mut after = lock(&self.after);
+        let before = after.len();
+        after.retain(|it| !Arc::ptr_eq(it, node));
+        after.len() < before
+    }
+
+    /// The nodes that come after it.
+    pub(crate) fn dependents(self: &Arc<Self>) -> Vec<Arc<Node>> {
+        let mut all = self.graph.upgrade().map_or(Vec::new(), |it| it.nodes());
+        all.retain(|it| it.comes_after(self));
+        all
+    }
+
+    /// Takes it out of its graph, with its edges.
+    pub(crate) fn destroy(self: &Arc<Self>) -> Answer {
+        end::<Node>(self.handle)?;
+        if let Some(graph) = self.graph.upgrade() {
+            for node in self.dependents() {
+                node.remove_after(self);
+            }
+            lock(&graph.nodes).retain(|it| !Arc::ptr_eq(it, self));
+        }
+        drop(std::mem::take(&mut *lock(&self.after)));
+        Ok(())
+    }
 }
 
 impl Graph {
     /// Adds a node.
-    pub(crate) fn add(&self, work: Work, after: Vec<Arc<Node>>) -> Arc<Node> {
+    pub(crate) fn add(self: &Arc<Self>, work: Work, after: Vec<Arc<Node>>) -> Arc<Node> {
+        self.add_copy(None, work, after)
+    }
+
+    fn add_copy(
+        self: &Arc<Self>,
+        original: Option<Handle>,
+        work: Work,
+        after: Vec<Arc<Node>>,
+    ) -> Arc<Node> {
         let handle = reserve();
         let node = Arc::new(Node {
             handle,
+            graph: Arc::downgrade(self),
+            original,
             work: Mutex::new(work),
             after: Mutex::new(after),
         });
         keep_as(handle, Node::object(Arc::clone(&node)));
         lock(&self.nodes).push(Arc::clone(&node));
         node
+    }
+
+    /// Returns another graph of the same nodes and edges.
+    pub(crate) fn copy(&self) -> Arc<Graph> {
+        let copy: Arc<Graph> = Arc::default();
+        let own = self.nodes();
+        let copies: Vec<Arc<Node>> = own
+            .iter()
+            .map(|it| copy.add_copy(Some(it.handle), it.work(), Vec::new()))
+            .collect();
+        for (node, copied) in own.iter().zip(&copies) {
+            for before in node.after() {
+                let place = own.iter().position(|it| Arc::ptr_eq(it, &before));
+                place
+                    .into_iter()
+                    .for_each(|it| copied.add_after(Arc::clone(&copies[it])));
+            }
+        }
+        copy
+    }
+
+    /// Returns the handle of its copy of a node.
+    pub(crate) fn copy_of(&self, node: Handle) -> Option<Handle> {
+        let nodes = lock(&self.nodes);
+        let copy = nodes.iter().find(|it| it.original == Some(node))?;
+        Some(copy.handle)
     }
 
     /// Its handle, made when it is first asked for.
@@ -147,6 +229,7 @@ impl Graph {
                 node: node.handle,
                 work: node.work(),
                 after,
+                is_enabled: true,
             };
             steps.push(step);
             left.remove(next);
@@ -171,7 +254,7 @@ impl Graph {
     pub(crate) fn end(&self) {
         let nodes = std::mem::take(&mut *lock(&self.nodes));
         for node in nodes {
-            let _ = crate::handles::end::<Node>(node.handle);
+            let _ = end::<Node>(node.handle);
             let after = std::mem::take(&mut *lock(&node.after));
             drop(after);
         }
@@ -210,10 +293,39 @@ impl Executable {
 
     /// Sets what a node does.
     pub(crate) fn set(&self, node: Handle, work: Work) -> Answer {
+        self.with_step(node, |step| {
+            step.work = work;
+            Ok(())
+        })
+    }
+
+    /// Does something with the step of a node.
+    fn with_step<T>(&self, node: Handle, act: impl FnOnce(&mut Step) -> Answer<T>) -> Answer<T> {
         let mut nodes = lock(&self.nodes);
         let step = nodes.iter_mut().find(|it| it.node == node);
-        step.ok_or(Status::INVALID_VALUE)?.work = work;
-        Ok(())
+        act(step.ok_or(Status::INVALID_VALUE)?)
+    }
+
+    /// Whether a node does what it does, and not nothing.
+    ///
+    /// # Errors
+    /// It has no such node of a kernel, copy or fill.
+    pub(crate) fn is_enabled(&self, node: Handle) -> Answer<bool> {
+        self.with_step(node, |step| {
+            step.work.can_be_disabled().map(|()| step.is_enabled)
+        })
+    }
+
+    /// Sets that.
+    ///
+    /// # Errors
+    /// As [`Executable::is_enabled`].
+    pub(crate) fn enable(&self, node: Handle, is_enabled: bool) -> Answer {
+        self.with_step(node, |step| {
+            step.work.can_be_disabled()?;
+            step.is_enabled = is_enabled;
+            Ok(())
+        })
     }
 
     /// Takes over what another graph of the same shape does.
@@ -252,7 +364,7 @@ fn run(steps: &[Step], lane: &Lane, number: u32) -> Answer {
             place,
             ..lane.clone()
         };
-        return steps.iter().try_for_each(|step| step.work.run(&lane));
+        return steps.iter().try_for_each(|step| step.run(&lane));
     }
     let streams: Vec<Owned> = steps.iter().map(|_| Owned::new()).collect();
     let mut ends: Vec<check::Event> = Vec::new();
@@ -274,7 +386,7 @@ fn run(steps: &[Step], lane: &Lane, number: u32) -> Answer {
             after: Vec::new(),
             place,
         };
-        step.work.run(&own)?;
+        step.run(&own)?;
         ends.push(order::checking().streams.record(own.order));
     }
     let mut known = order::checking();

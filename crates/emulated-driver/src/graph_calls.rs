@@ -104,12 +104,49 @@ fn add(to: Out<Handle>, graph: Handle, after: (In<Handle>, usize), work: Answer<
     to.put(graph.add(work?, after).handle)
 }
 
-fn add_edges(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Answer {
-    look::<Graph>(graph)?;
-    for (from, to) in nodes(from, count)?.into_iter().zip(nodes(to, count)?) {
-        to.add_after(from);
+/// Goes through edges, of which each has both ends in the graph, until one is refused.
+fn for_edges(
+    graph: Handle,
+    ends: (In<Handle>, In<Handle>),
+    count: usize,
+    mut act: impl FnMut(Arc<Node>, Arc<Node>) -> Answer,
+) -> Answer {
+    let graph = look::<Graph>(graph)?;
+    for (from, to) in nodes(ends.0, count)?.into_iter().zip(nodes(ends.1, count)?) {
+        if !graph.has(&[Arc::clone(&from), Arc::clone(&to)]) {
+            return Err(Status::INVALID_VALUE);
+        }
+        act(from, to)?;
     }
     Ok(())
+}
+
+fn add_edges(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Answer {
+    for_edges(graph, (from, to), count, |from, to| {
+        if Arc::ptr_eq(&from, &to) || to.comes_after(&from) {
+            return Err(Status::INVALID_VALUE);
+        }
+        to.add_after(from);
+        Ok(())
+    })
+}
+
+fn remove_edges(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Answer {
+    for_edges(graph, (from, to), count, |from, to| {
+        let is_removed = to.remove_after(&from);
+        is_removed.then_some(()).ok_or(Status::INVALID_VALUE)
+    })
+}
+
+/// Writes nodes, and that the edges to or from them are between whole nodes.
+fn list_nodes(all: &[Arc<Node>], to: Out<Handle>, edges: Out<u64>, count: Out<usize>) -> Answer {
+    let handles: Vec<Handle> = all.iter().map(|it| it.handle).collect();
+    if edges.is_null() {
+        return list(&handles, to, count);
+    }
+    to.check()?;
+    list(&handles, to, count)?;
+    edges.put_all(std::iter::repeat_n(0, count.get()?))
 }
 
 /// Writes as many of the handles as there is room for; without a place, how many there are.
@@ -135,7 +172,13 @@ fn edges(graph: &Graph) -> Vec<(Handle, Handle)> {
     all.iter().flat_map(of).collect()
 }
 
-fn list_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) -> Answer {
+fn list_edges(
+    graph: Handle,
+    from: Out<Handle>,
+    to: Out<Handle>,
+    data: Out<u64>,
+    count: Out<usize>,
+) -> Answer {
     let all = edges(&*look::<Graph>(graph)?);
     let (sources, targets): (Vec<Handle>, Vec<Handle>) = all.into_iter().unzip();
     if from.is_null() || to.is_null() {
@@ -144,7 +187,11 @@ fn list_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usiz
     let room = count.get()?.min(sources.len());
     count.put(room)?;
     from.put_all(sources[..room].iter().copied())?;
-    to.put_all(targets[..room].iter().copied())
+    to.put_all(targets[..room].iter().copied())?;
+    match data.is_null() {
+        true => Ok(()),
+        false => data.put_all(std::iter::repeat_n(0, room)),
+    }
 }
 
 fn instantiate(to: Out<Handle>, graph: Handle) -> Answer {
@@ -221,14 +268,45 @@ pub(crate) mod calls {
             let roots: Vec<Handle> = nodes.iter().filter(|it| it.after().is_empty()).map(|it| it.handle).collect();
             list(&roots, to, count)
         }
-        fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) { list_edges(graph, from, to, count) }
+        fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
+            list_edges(graph, from, to, Out::null(), count)
+        }
+        fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<u64>, count: Out<usize>) {
+            list_edges(graph, from, to, data, count)
+        }
         fn cuGraphNodeGetDependencies(node: Handle, to: Out<Handle>, count: Out<usize>) {
-            let all: Vec<Handle> = look::<Node>(node)?.after().iter().map(|it| it.handle).collect();
-            list(&all, to, count)
+            list_nodes(&look::<Node>(node)?.after(), to, Out::null(), count)
+        }
+        fn cuGraphNodeGetDependencies_v2(node: Handle, to: Out<Handle>, data: Out<u64>, count: Out<usize>) {
+            list_nodes(&look::<Node>(node)?.after(), to, data, count)
+        }
+        fn cuGraphNodeGetDependentNodes(node: Handle, to: Out<Handle>, count: Out<usize>) {
+            list_nodes(&look::<Node>(node)?.dependents(), to, Out::null(), count)
+        }
+        fn cuGraphNodeGetDependentNodes_v2(node: Handle, to: Out<Handle>, data: Out<u64>, count: Out<usize>) {
+            list_nodes(&look::<Node>(node)?.dependents(), to, data, count)
+        }
+        fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) { remove_edges(graph, from, to, count) }
+        fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, _data: In<u64>, count: usize) {
+            remove_edges(graph, from, to, count)
+        }
+        fn cuGraphDestroyNode(node: Handle) { look::<Node>(node)?.destroy() }
+        fn cuGraphClone(to: Out<Handle>, graph: Handle) {
+            to.check()?;
+            let clone = look::<Graph>(graph)?.copy();
+            to.put(clone.handle_or(|| keep_shared(Arc::clone(&clone))))
+        }
+        fn cuGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle) {
+            to.check()?;
+            look::<Node>(node)?;
+            to.put(look::<Graph>(clone)?.copy_of(node).ok_or(Status::INVALID_VALUE)?)
         }
         fn cuGraphNodeGetType(node: Handle, to: Out<u32>) { to.put(look::<Node>(node)?.work().kind()) }
         fn cuGraphKernelNodeSetParams(node: Handle, it: In<KernelNode>) { set_of_graph(node, it.get()?.work()) }
         fn cuGraphKernelNodeSetParams_v2(node: Handle, it: In<KernelNode2>) { set_of_graph(node, it.get()?.work()) }
+        fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Planes>) { set_of_graph(node, copy.get()?.copy("a memcpy node").map(Work::Copy)) }
+        fn cuGraphMemsetNodeSetParams(node: Handle, fill: In<fill::Described>) { set_of_graph(node, fill.get()?.fill().map(Work::Fill)) }
+        fn cuGraphHostNodeSetParams(node: Handle, it: In<HostNode>) { set_of_graph(node, it.get()?.work()) }
         fn cuGraphInstantiateWithFlags(to: Out<Handle>, graph: Handle, _flags: u64) { instantiate(to, graph) }
         fn cuGraphInstantiate(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph) }
         fn cuGraphInstantiate_v2(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph) }
@@ -253,6 +331,12 @@ pub(crate) mod calls {
         }
         fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, it: In<HostNode>) {
             look::<Executable>(executable)?.set(node, it.get()?.work()?)
+        }
+        fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, to: Out<u32>) {
+            to.put(look::<Executable>(executable)?.is_enabled(node)?.into())
+        }
+        fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) {
+            look::<Executable>(executable)?.enable(node, is_enabled != 0)
         }
         fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<[u64; 3]>) {
             const TOPOLOGY: u64 = 2;

@@ -15,7 +15,7 @@ use crate::launch::Launch;
 use crate::order::Lane;
 use crate::queue;
 use crate::recorded;
-use crate::status::Answer;
+use crate::status::{Answer, Status};
 use crate::stream::Stream;
 
 /// `CUhostFn`
@@ -134,6 +134,14 @@ impl Work {
         match self {
             Work::Executable(executable) => Work::Executable(Arc::new(executable.as_now())),
             other => other,
+        }
+    }
+
+    /// Refuses a node that is no kernel, copy or fill.
+    pub(crate) fn can_be_disabled(&self) -> Answer {
+        match self {
+            Work::Launch(_) | Work::Copy(_) | Work::Fill(_) => Ok(()),
+            _ => Err(Status::INVALID_VALUE),
         }
     }
 

@@ -298,6 +298,23 @@ driver! {
         executable: Handle, node: Handle, volume: In<crate::copy::Volume>, context: Handle,
     );
     fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, fill: In<crate::graph::Fill>, context: Handle);
+    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize);
+    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize);
+    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize);
+    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>);
+    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, edges: Out<u64>, count: Out<usize>);
+    fn cuGraphNodeGetDependencies(node: Handle, to: Out<Handle>, count: Out<usize>);
+    fn cuGraphNodeGetDependencies_v2(node: Handle, to: Out<Handle>, edges: Out<u64>, count: Out<usize>);
+    fn cuGraphNodeGetDependentNodes(node: Handle, to: Out<Handle>, count: Out<usize>);
+    fn cuGraphNodeGetDependentNodes_v2(node: Handle, to: Out<Handle>, edges: Out<u64>, count: Out<usize>);
+    fn cuGraphDestroyNode(node: Handle);
+    fn cuGraphClone(to: Out<Handle>, graph: Handle);
+    fn cuGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle);
+    fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, to: Out<u32>);
+    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32);
+    fn cuGraphHostNodeSetParams(node: Handle, host: In<[usize; 2]>);
+    fn cuGraphMemsetNodeSetParams(node: Handle, fill: In<crate::graph::Fill>);
+    fn cuGraphMemcpyNodeSetParams(node: Handle, volume: In<crate::copy::Volume>);
     fn cuGraphExecKernelNodeSetParams_v2(graph: Handle, node: Handle, kernel: In<crate::graph::KernelNode>);
 
     fn cuProfilerStart();

@@ -104,6 +104,58 @@ runtime! {
         let count = if inside::major() >= 13 { fifth } else { fourth };
         driver::cuGraphAddDependencies(graph, from, to, count)
     }
+    fn cudaGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize)
+        [cuGraphAddDependencies_v2]
+    fn cudaGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, fourth: usize, fifth: usize) {
+        context()?;
+        let count = if inside::major() >= 13 { fifth } else { fourth };
+        driver::cuGraphRemoveDependencies(graph, from, to, count)
+    }
+    fn cudaGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize)
+        [cuGraphRemoveDependencies_v2]
+    // With a place for what the edges carry in front of the last, since CUDA 13; so are the next two.
+    fn cudaGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, fourth: usize, fifth: usize) {
+        context()?;
+        match inside::major() {
+            13.. => driver::cuGraphGetEdges_v2(graph, from, to, Out::at(fourth), Out::at(fifth)),
+            _ => driver::cuGraphGetEdges(graph, from, to, Out::at(fourth)),
+        }
+    }
+    fn cudaGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, edges: Out<u64>, count: Out<usize>)
+        [cuGraphGetEdges_v2]
+    fn cudaGraphNodeGetDependencies(node: Handle, to: Out<Handle>, third: usize, fourth: usize) {
+        context()?;
+        match inside::major() {
+            13.. => driver::cuGraphNodeGetDependencies_v2(node, to, Out::at(third), Out::at(fourth)),
+            _ => driver::cuGraphNodeGetDependencies(node, to, Out::at(third)),
+        }
+    }
+    fn cudaGraphNodeGetDependencies_v2(node: Handle, to: Out<Handle>, edges: Out<u64>, count: Out<usize>)
+        [cuGraphNodeGetDependencies_v2]
+    fn cudaGraphNodeGetDependentNodes(node: Handle, to: Out<Handle>, third: usize, fourth: usize) {
+        context()?;
+        match inside::major() {
+            13.. => driver::cuGraphNodeGetDependentNodes_v2(node, to, Out::at(third), Out::at(fourth)),
+            _ => driver::cuGraphNodeGetDependentNodes(node, to, Out::at(third)),
+        }
+    }
+    fn cudaGraphNodeGetDependentNodes_v2(node: Handle, to: Out<Handle>, edges: Out<u64>, count: Out<usize>)
+        [cuGraphNodeGetDependentNodes_v2]
+    fn cudaGraphDestroyNode(node: Handle) [cuGraphDestroyNode]
+    fn cudaGraphClone(to: Out<Handle>, graph: Handle) [cuGraphClone]
+    fn cudaGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle) [cuGraphNodeFindInClone]
+    fn cudaGraphNodeGetEnabled(graph: Handle, node: Handle, to: Out<u32>) [cuGraphNodeGetEnabled]
+    fn cudaGraphNodeSetEnabled(graph: Handle, node: Handle, is_enabled: u32) [cuGraphNodeSetEnabled]
+    fn cudaGraphHostNodeSetParams(node: Handle, host: In<[usize; 2]>) [cuGraphHostNodeSetParams]
+    fn cudaGraphMemsetNodeSetParams(node: Handle, fill: In<Fill>) [cuGraphMemsetNodeSetParams]
+    fn cudaGraphMemcpyNodeSetParams(node: Handle, parameters: In<Parameters>) {
+        let volume = parameters.get()?.volume()?;
+        driver::cuGraphMemcpyNodeSetParams(node, In::of(&volume))
+    }
+    fn cudaGraphMemcpyNodeSetParams1D(node: Handle, target: u64, source: u64, bytes: usize, kind: u32) {
+        let volume = Volume::line(target, source, bytes, kind)?;
+        driver::cuGraphMemcpyNodeSetParams(node, In::of(&volume))
+    }
     fn cudaGraphAddEmptyNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize) [cuGraphAddEmptyNode]
     fn cudaGraphAddChildGraphNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, child: Handle)
         [cuGraphAddChildGraphNode]

@@ -262,6 +262,40 @@ static void streams() {
   OK(cudaStreamSynchronize(stream));
   EXPECT(back[31] == 7 && back[32] == 3);
   OK(cudaGraphExecDestroy(ready));
+  // A clone without its copy to the host, whose fill is another one, and is left out at first.
+  cudaGraph_t clone;
+  cudaGraphNode_t filled, copied, all[4];
+  cudaGraphEdgeData ends[4];
+  count = 4;
+  OK(cudaGraphClone(&clone, graph));
+  OK(cudaGraphNodeFindInClone(&filled, first, clone));
+  OK(cudaGraphNodeGetDependentNodes(filled, all, ends, &count));
+  EXPECT(count == 1);
+  OK(cudaGraphNodeGetDependencies(all[0], all, ends, &count));
+  EXPECT(count == 1 && all[0] == filled);
+  OK(cudaGraphGetEdges(clone, nullptr, nullptr, nullptr, &count));
+  EXPECT(count == 2);
+  count = 4;
+  OK(cudaGraphGetNodes(clone, all, &count));
+  copied = all[count - 1];
+  OK(cudaGraphRemoveDependencies(clone, &all[count - 2], &copied, nullptr, 1));
+  OK(cudaGraphDestroyNode(copied));
+  clear.value = 4;
+  OK(cudaGraphMemsetNodeSetParams(filled, &clear));
+  OK(cudaGraphInstantiate(&ready, clone, 0));
+  unsigned is_enabled = 0;
+  OK(cudaGraphNodeSetEnabled(ready, filled, 0));
+  OK(cudaGraphNodeGetEnabled(ready, filled, &is_enabled));
+  EXPECT(is_enabled == 0);
+  for (int expected = 3; expected <= 4; expected++) {
+    OK(cudaGraphLaunch(ready, stream));
+    OK(cudaMemcpyAsync(back, x, sizeof back, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    EXPECT(back[31] == 7 && back[32] == expected);
+    OK(cudaGraphNodeSetEnabled(ready, filled, 1));
+  }
+  OK(cudaGraphExecDestroy(ready));
+  OK(cudaGraphDestroy(clone));
   OK(cudaGraphDestroy(graph));
   OK(cudaFreeAsync(x, stream));
   OK(cudaEventDestroy(start));

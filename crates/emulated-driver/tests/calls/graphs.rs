@@ -128,3 +128,132 @@ fn graphs_that_are_added_to_each_other_end() {
     });
     assert_eq!(refused, Some(INVALID_VALUE));
 }
+
+/// A node of a graph that sets a word of the device.
+fn add_fill(graph: u64, after: &[u64], word: u64, value: u32) -> u64 {
+    // To, pitch, value and bytes of an element, width, height.
+    let fill = [word, 0, u64::from(value) | 4 << 32, 1, 1];
+    let context = made("cuCtxGetCurrent", &[]);
+    let (first, count) = (after.as_ptr() as u64, after.len() as u64);
+    made(
+        "cuGraphAddMemsetNode",
+        &[graph, first, count, fill.as_ptr() as u64, context],
+    )
+}
+
+/// The nodes that a call lists for a node.
+fn listed(name: &str, node: u64) -> Vec<u64> {
+    let (mut nodes, mut edges, mut count) = ([0u64; 8], [7u64; 8], 8usize);
+    ok(
+        name,
+        &[
+            node,
+            nodes.as_mut_ptr() as u64,
+            edges.as_mut_ptr() as u64,
+            &raw mut count as u64,
+        ],
+    );
+    assert!(edges[..count].iter().all(|it| *it == 0), "{edges:?}");
+    assert!(edges[count..].iter().all(|it| *it == 7), "{edges:?}");
+    nodes[..count].to_vec()
+}
+
+fn change_edge(name: &str, graph: u64, from: u64, to: u64) -> u32 {
+    let (from, to) = (&raw const from as u64, &raw const to as u64);
+    call(name, &[graph, from, to, 1])
+}
+
+/// The answers are those of a driver of CUDA 13.0 on an H200.
+#[test]
+fn graphs_are_looked_at_and_changed() {
+    let _context = Context::new();
+    let words = device_words(&[0; 4]);
+    let graph = made("cuGraphCreate", &[0]);
+    let other = made("cuGraphCreate", &[0]);
+    let foreign = made("cuGraphAddEmptyNode", &[other, 0, 0]);
+    let first = add_fill(graph, &[], words, 1);
+    let second = add_fill(graph, &[first], words + 4, 2);
+    let both = [first, second];
+    let meeting = made("cuGraphAddEmptyNode", &[graph, both.as_ptr() as u64, 2]);
+    let last = add_fill(graph, &[meeting], words + 8, 3);
+    let (after, before) = (
+        "cuGraphNodeGetDependentNodes_v2",
+        "cuGraphNodeGetDependencies_v2",
+    );
+    assert_eq!(listed(after, first), [second, meeting]);
+    assert_eq!(listed(before, meeting), both);
+
+    let (add, remove) = ("cuGraphAddDependencies", "cuGraphRemoveDependencies");
+    for (name, from, to, answer) in [
+        (remove, first, last, INVALID_VALUE),
+        (remove, first, foreign, INVALID_VALUE),
+        (remove, first, meeting, 0),
+        (remove, first, meeting, INVALID_VALUE),
+        (add, first, meeting, 0),
+        (add, first, meeting, INVALID_VALUE),
+        (add, first, first, INVALID_VALUE),
+        (add, first, foreign, INVALID_VALUE),
+    ] {
+        assert_eq!(change_edge(name, graph, from, to), answer, "{name}");
+    }
+    assert_eq!(listed(before, meeting), [second, first]);
+
+    let clone = made("cuGraphClone", &[graph]);
+    let found = |node: u64, graph: u64| {
+        let mut found = 0u64;
+        let answer = call(
+            "cuGraphNodeFindInClone",
+            &[&raw mut found as u64, node, graph],
+        );
+        (answer, found)
+    };
+    let (answer, copy) = found(meeting, clone);
+    assert_eq!((answer, copy == meeting), (0, false));
+    assert_eq!(listed(before, copy).len(), 2);
+    for (node, graph) in [(foreign, clone), (meeting, graph), (meeting, other)] {
+        assert_eq!(found(node, graph).0, INVALID_VALUE);
+    }
+    ok("cuGraphDestroyNode", &[copy]);
+    assert_eq!(found(meeting, clone).0, INVALID_VALUE);
+    let copy = found(last, clone).1;
+    assert!(listed(before, copy).is_empty());
+    assert_eq!(listed(before, last), [meeting], "the original is as it was");
+    assert_eq!(call("cuGraphDestroyNode", &[0]), INVALID_HANDLE);
+
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    let enabled = |node: u64| {
+        let mut is_enabled = 7u32;
+        let to = &raw mut is_enabled as u64;
+        let answer = call("cuGraphNodeGetEnabled", &[executable, node, to]);
+        (answer, is_enabled)
+    };
+    let run = || {
+        ok("cuGraphLaunch", &[executable, 0]);
+        host_words(words, 3)
+    };
+    assert_eq!(enabled(second), (0, 1));
+    ok("cuGraphNodeSetEnabled", &[executable, second, 0]);
+    assert_eq!(enabled(second), (0, 0));
+    assert_eq!(run(), [1, 0, 3]);
+    ok("cuGraphNodeSetEnabled", &[executable, second, 5]);
+    assert_eq!(enabled(second), (0, 1));
+    assert_eq!(run(), [1, 2, 3]);
+    for node in [meeting, foreign] {
+        assert_eq!(enabled(node).0, INVALID_VALUE);
+        let set = call("cuGraphNodeSetEnabled", &[executable, node, 0]);
+        assert_eq!(set, INVALID_VALUE);
+    }
+
+    // What has been instantiated does not change with its graph.
+    let fill = [words, 0, 9 | 4 << 32, 1, 1];
+    ok("cuGraphMemsetNodeSetParams", &[first, fill.as_ptr() as u64]);
+    let set = call(
+        "cuGraphMemsetNodeSetParams",
+        &[meeting, fill.as_ptr() as u64],
+    );
+    assert_eq!(set, INVALID_VALUE);
+    assert_eq!(run(), [1, 2, 3]);
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    ok("cuGraphLaunch", &[executable, 0]);
+    assert_eq!(host_words(words, 3), [9, 2, 3]);
+}

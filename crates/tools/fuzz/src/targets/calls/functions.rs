@@ -216,6 +216,33 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         &[Given(Stream), Handles(Node), Out, Count, Number],
     ),
     ("cuThreadExchangeStreamCaptureMode", &[Out]),
+    ("cuGraphGetEdges_v2", &[Given(Graph), Out, Out, Out, Out]),
+    (
+        "cuGraphNodeGetDependencies_v2",
+        &[Given(Node), Out, Out, Out],
+    ),
+    (
+        "cuGraphNodeGetDependentNodes_v2",
+        &[Given(Node), Out, Out, Out],
+    ),
+    (
+        "cuGraphRemoveDependencies",
+        &[Given(Graph), Handles(Node), Handles(Node), Count],
+    ),
+    ("cuGraphDestroyNode", &[Given(Node)]),
+    ("cuGraphClone", &[Made(Graph), Given(Graph)]),
+    (
+        "cuGraphNodeFindInClone",
+        &[Made(Node), Given(Node), Given(Graph)],
+    ),
+    (
+        "cuGraphNodeGetEnabled",
+        &[Given(Executable), Given(Node), Out],
+    ),
+    (
+        "cuGraphNodeSetEnabled",
+        &[Given(Executable), Given(Node), Number],
+    ),
     ("cuEventQuery", &[Given(Event)]),
     (
         "cuEventRecordWithFlags",
