@@ -145,8 +145,9 @@ fn list_nodes(all: &[Arc<Node>], to: Out<Handle>, edges: Out<u64>, count: Out<us
         return list(&handles, to, count);
     }
     to.check()?;
-    list(&handles, to, count)?;
-    edges.put_all(std::iter::repeat_n(0, count.get()?))
+    let room = room(handles.len(), count)?;
+    to.put_all(handles.into_iter().take(room))?;
+    edges.put_all(std::iter::repeat_n(0, room))
 }
 
 /// Writes as many of the handles as there is room for; without a place, how many there are.
@@ -154,9 +155,15 @@ fn list(all: &[Handle], to: Out<Handle>, count: Out<usize>) -> Answer {
     if to.is_null() {
         return count.put(all.len());
     }
-    let room = count.get()?.min(all.len());
-    count.put(room)?;
+    let room = room(all.len(), count)?;
     to.put_all(all[..room].iter().copied())
+}
+
+/// Reads how many of so many things there is room for, and writes it. It is read once: the program may write there meanwhile.
+fn room(all: usize, count: Out<usize>) -> Answer<usize> {
+    let room = count.get()?.min(all);
+    count.put(room)?;
+    Ok(room)
 }
 
 /// The edges of a graph: from, to.
@@ -184,8 +191,7 @@ fn list_edges(
     if from.is_null() || to.is_null() {
         return count.put(sources.len());
     }
-    let room = count.get()?.min(sources.len());
-    count.put(room)?;
+    let room = room(sources.len(), count)?;
     from.put_all(sources[..room].iter().copied())?;
     to.put_all(targets[..room].iter().copied())?;
     match data.is_null() {
