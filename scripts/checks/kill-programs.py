@@ -53,22 +53,24 @@ def ends(is_over, seconds):
 
 def kill(command, chosen, options, folders):
     """Starts a command and ends it; yields what is wrong."""
-    process = subprocess.Popen(
-        command, env=folders["environment"], cwd=folders["work"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    said = folders["work"] / "said"
+    with said.open("wb") as errors:
+        process = subprocess.Popen(
+            command, env=folders["environment"], cwd=folders["work"], stdout=subprocess.DEVNULL, stderr=errors
+        )
     time.sleep(chosen["after"])
     own = children(process.pid)
     send(chosen["signal"], chosen["who"], process.pid, own)
     try:
-        _, said = process.communicate(timeout=options.answer)
+        process.wait(timeout=options.answer)
     except subprocess.TimeoutExpired:
         process.kill()
         yield "the command does not end"
-        return
     if not ends(lambda: not any(map(runs, own)), options.answer):
         yield "the program runs on"
-    if b"panicked" in said:
-        yield said.decode(errors="replace")
+        send(signal.SIGKILL, "program", process.pid, own)
+    if b"panicked" in said.read_bytes():
+        yield said.read_text(errors="replace")
     for path in folders["work"].rglob("*.json"):
         try:
             json.loads(path.read_text())

@@ -13,7 +13,7 @@ shift 3
 mkdir -p "$folder"
 cd "$folder"
 
-if [ ! -d environment ]; then
+if ! ls -d environment/lib/python3*/site-packages/nvidia/cuda_runtime >/dev/null 2>&1; then
     python3 -m venv environment
     # Of CUDA 12, the last whose NVRTC compiles for sm_53, as a test wants.
     environment/bin/pip install --quiet nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79

@@ -156,7 +156,7 @@ fn a_killed_command_ends_its_program_and_leaves_no_folder_to_the_next() {
         command.spawn().expect("the command starts")
     };
     let left = || fs::read_dir(&temporary).expect("a folder").count();
-    let mut killed = start("echo $$ > process.new; mv process.new process; sleep 300");
+    let mut killed = start("echo $$ > process.new; mv process.new process; exec sleep 300");
     let process = folder.path().join("process");
     until("the program's start", || process.exists());
     let process = fs::read_to_string(process).expect("a number");

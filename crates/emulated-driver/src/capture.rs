@@ -189,6 +189,16 @@ pub(crate) fn exchange_mode(new: u32) -> Answer<u32> {
     }
 }
 
+/// Refuses to end a graph that something is captured into, or a node of it.
+pub(crate) fn refuse_end(graph: &Arc<Graph>) -> Answer {
+    let sessions: Vec<_> = lock(&SESSIONS).iter().filter_map(Weak::upgrade).collect();
+    let is_into = |it: &Arc<Session>| Arc::ptr_eq(&it.graph, graph) && !it.has_ended();
+    match sessions.iter().any(is_into) {
+        true => Err(Status::INVALID_VALUE),
+        false => Ok(()),
+    }
+}
+
 /// Refuses a call that CUDA takes for unsafe while something is captured, as an H200 with driver 580 does: memory is
 /// allocated or freed, a graph or a limit is set up, or the host waits for work or asks after it. The captures that forbid it
 /// are invalid from then on.

@@ -30,11 +30,22 @@ pub(crate) fn say(text: &str) {
     });
 }
 
+/// Nobody hears when this has gone, though what was heard has panicked.
+struct Deaf;
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        let _ = HEARD.try_with(RefCell::take);
+    }
+}
+
 /// Runs something, and returns what it has said besides.
 pub(crate) fn heard<R>(run: impl FnOnce() -> R) -> (R, String) {
     let _ = HEARD.try_with(|it| it.replace(Some(Vec::new())));
+    let deaf = Deaf;
     let result = run();
     let lines = HEARD.try_with(RefCell::take).ok().flatten();
+    drop(deaf);
     (result, lines.unwrap_or_default().join("\n"))
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use engine::check;
 
+use crate::capture;
 use crate::handles::{Handle, Kept, end, keep_as, lock, reserve};
 use crate::order::{self, Lane, Owned};
 use crate::recorded::{self, Place};
@@ -126,8 +127,10 @@ impl Node {
 
     /// Takes it out of its graph, with its edges.
     pub(crate) fn destroy(self: &Arc<Self>) -> Answer {
+        let graph = self.graph.upgrade();
+        graph.iter().try_for_each(capture::refuse_end)?;
         end::<Node>(self.handle)?;
-        if let Some(graph) = self.graph.upgrade() {
+        if let Some(graph) = graph {
             for node in self.dependents() {
                 node.remove_after(self);
             }

@@ -218,6 +218,7 @@ fn set_of_graph(node: Handle, work: Answer<Work>) -> Answer {
 }
 
 fn destroy(graph: Handle) -> Answer {
+    capture::refuse_end(&look(graph)?)?;
     end::<Graph>(graph)?.end();
     Ok(())
 }

@@ -116,6 +116,7 @@ impl Options {
         self.info.write("")?;
         self.error.write(match loaded {
             Ok(_) => "",
+            Err(status) if said.is_empty() => status.name(),
             Err(_) => &said,
         })?;
         loaded

@@ -151,8 +151,17 @@ impl Interrupt {
     /// Starts a program that [`Interrupt::wait`] passes signals to: in a group of its own, because the
     /// terminal sends Ctrl-C to the whole of this process's. It ends with the thread that starts it, even if that is killed.
     pub(super) fn start(command: &mut Command) -> io::Result<Child> {
-        // SAFETY: it makes one system call, which may be made between fork and exec, and allocates nothing.
-        unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
+        let own = Pid::this();
+        let with_this = move || {
+            prctl::set_pdeathsig(Signal::SIGKILL)?;
+            // This process may have been killed before.
+            match Pid::parent() == own {
+                true => Ok(()),
+                false => Err(io::ErrorKind::BrokenPipe.into()),
+            }
+        };
+        // SAFETY: it makes two system calls, which may be made between fork and exec, and allocates nothing.
+        unsafe { command.pre_exec(with_this) };
         command.process_group(0).spawn()
     }
 

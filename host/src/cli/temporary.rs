@@ -6,13 +6,18 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use tempfile::TempDir;
 
 /// How the name of each begins.
 const PREFIX: &str = "ridgepoint-";
 
-/// The file in each that is locked as long as its command runs.
+/// The file in each that is locked as long as its command runs, or a program that it has started. It has the boot in which it was
+/// locked: other machines that share the folder do not see the lock.
 const LOCK: &str = "in-use";
+
+/// A name that no other machine and no other boot has.
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A folder that is removed with this value; where the command is killed, by the next one.
 pub(super) struct Temporary {
@@ -34,11 +39,15 @@ impl Temporary {
 
     fn within(place: &Path) -> io::Result<Temporary> {
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
-        // It has its name once it is locked: one that is not locked is nobody's.
+        // It has its name once it is locked: one that is not locked is nobody's. Where nothing can be locked, nobody removes it.
         let unnamed = folder.path().join("locked");
-        let lock = File::create(&unnamed)?;
-        lock.lock()?;
-        fs::rename(unnamed, folder.path().join(LOCK))?;
+        fs::write(&unnamed, boot())?;
+        let lock = File::open(&unnamed)?;
+        // Programs inherit it.
+        fcntl(&lock, FcntlArg::F_SETFD(FdFlag::empty()))?;
+        if lock.lock().is_ok() {
+            fs::rename(unnamed, folder.path().join(LOCK))?;
+        }
         Ok(Temporary {
             folder,
             _lock: lock,
@@ -48,6 +57,10 @@ impl Temporary {
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+fn boot() -> Vec<u8> {
+    fs::read(BOOT).unwrap_or_default()
 }
 
 /// Removes a user's folders in which no command runs. What cannot be removed stays.
@@ -61,6 +74,7 @@ fn remove_unused(place: &Path, user: u32) {
             .as_encoded_bytes()
             .starts_with(PREFIX.as_bytes())
             && entry.metadata().is_ok_and(is_own)
+            && fs::read(entry.path().join(LOCK)).is_ok_and(|it| it == boot())
             && File::open(entry.path().join(LOCK)).is_ok_and(|it| it.try_lock().is_ok())
         {
             let _ = fs::remove_dir_all(entry.path());
@@ -79,6 +93,8 @@ mod tests {
         let used = Temporary::within(place).expect("a folder");
         let Temporary { folder, _lock } = Temporary::within(place).expect("a folder");
         let killed = folder.keep();
+        let elsewhere = Temporary::within(place).expect("a folder").folder.keep();
+        fs::write(elsewhere.join(LOCK), "another boot").expect("written");
         drop(_lock);
         // Not of this command's making.
         let others = place.join("ridgepoint-notes");
@@ -87,7 +103,7 @@ mod tests {
         remove_unused(place, user + 1);
         assert!(killed.exists());
         remove_unused(place, user);
-        assert!(used.path().join(LOCK).exists() && others.exists());
+        assert!(used.path().join(LOCK).exists() && others.exists() && elsewhere.exists());
         assert!(!killed.exists());
         let path = used.path().to_owned();
         drop(used);

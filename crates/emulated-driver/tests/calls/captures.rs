@@ -516,6 +516,16 @@ fn a_program_sees_a_captures_graph_and_changes_what_comes_next() {
     assert_eq!(edges(graph), [(0, 2), (0, 3), (1, 2)]);
     assert_eq!(count_nodes(graph), 5);
 
+    // A graph that something is captured into does not end, nor do its nodes.
+    begin_as(stream, RELAXED);
+    fill();
+    let (_, captured, nodes) = known(stream);
+    assert_eq!(call("cuGraphDestroyNode", &nodes), INVALID_VALUE);
+    assert_eq!(call("cuGraphDestroy", &[captured]), INVALID_VALUE);
+    assert_eq!(end_well(stream), captured);
+    ok("cuGraphDestroyNode", &nodes);
+    ok("cuGraphDestroy", &[captured]);
+
     // Another capture goes on where this one was.
     let after = |node: u64| {
         let nodes = [node];

@@ -413,10 +413,10 @@ fn wait_for_a_block_that_cannot_begin() {
     }
 }
 
-/// The first block waits for a word of the second for 0.6 s, and then goes on without it.
+/// The first block waits for a word of the second for 0.2 s, and then goes on without it.
 const PATIENT: &str = "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 bra LAST;\nmov.u64 %rd1, %globaltimer;\n\
     L: ld.acquire.gpu.u32 %r3, [%rd0];\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra DONE;\nmov.u64 %rd2, %globaltimer;\n\
-    sub.u64 %rd2, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd2, 600000000;\n@%p1 bra L;\nbra DONE;\n\
+    sub.u64 %rd2, %rd2, %rd1;\nsetp.lt.u64 %p1, %rd2, 200000000;\n@%p1 bra L;\nbra DONE;\n\
     LAST: st.release.gpu.u32 [%rd0], 1;";
 
 #[test]
@@ -426,7 +426,7 @@ fn a_wait_that_reads_the_time_may_end_by_it() {
     launch.options.resident_blocks = 1;
     launch.options.steps = Options::default().steps;
     assert_eq!(launch.run(Schedule::InOrder), Ok(()));
-    let longer = PATIENT.replace("600000000", "600000000000");
+    let longer = PATIENT.replace("200000000", "200000000000");
     launch.body = &longer;
     let said = launch.run(Schedule::InOrder).expect_err("a wait");
     assert!(said.to_string().contains("has not begun"), "{said}");
