@@ -1,7 +1,7 @@
 //! Streams that capture: what is put into them becomes nodes of a graph.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -21,8 +21,8 @@ pub(crate) struct Session {
     thread: ThreadId,
     /// Whether a call was refused in it: it has no graph any more.
     is_invalid: AtomicBool,
-    /// The nodes that it has added to the graph.
-    added: Mutex<Vec<Handle>>,
+    /// The nodes that it has added to the graph, and those that each came after then: the program may change edges.
+    added: Mutex<HashMap<Handle, Vec<Handle>>>,
     /// The streams that have joined it; none when it has ended.
     joined: Mutex<Option<Vec<Weak<Stream>>>>,
     /// Nodes that the program has told that nothing needs to come after.
@@ -135,15 +135,16 @@ impl Session {
 
     /// Whether all that was captured comes before the end of the stream in which the capture began, but for what was left out.
     fn is_joined(&self, last: Vec<Arc<Node>>) -> bool {
+        let added = lock(&self.added);
         let mut before: HashSet<Handle> = HashSet::new();
-        let mut left = last;
-        left.extend(lock(&self.left_out).iter().cloned());
+        let mut left = handles(&last);
+        left.extend(handles(&lock(&self.left_out)));
         while let Some(node) = left.pop() {
-            if before.insert(node.handle) {
-                left.extend(node.after());
+            if before.insert(node) {
+                left.extend(added.get(&node).into_iter().flatten());
             }
         }
-        lock(&self.added).iter().all(|it| before.contains(it))
+        added.keys().all(|it| before.contains(it))
     }
 }
 
@@ -151,6 +152,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         COUNT.fetch_sub(1, Ordering::AcqRel);
     }
+}
+
+fn handles(nodes: &[Arc<Node>]) -> Vec<Handle> {
+    nodes.iter().map(|it| it.handle).collect()
 }
 
 fn session_of(stream: &Stream) -> Option<Arc<Session>> {
@@ -194,7 +199,7 @@ pub(crate) fn refuse_end(graph: &Arc<Graph>) -> Answer {
     let sessions: Vec<_> = lock(&SESSIONS).iter().filter_map(Weak::upgrade).collect();
     let is_into = |it: &Arc<Session>| Arc::ptr_eq(&it.graph, graph) && !it.has_ended();
     match sessions.iter().any(is_into) {
-        true => Err(Status::INVALID_VALUE),
+        true => Err(Status::ILLEGAL_STATE),
         false => Ok(()),
     }
 }
@@ -260,7 +265,7 @@ pub(crate) fn add(stream: &Stream, work: Work) -> Answer<Option<Work>> {
         return Ok(Some(work));
     };
     let node = session.graph.add(work.of_node(), last.clone());
-    lock(&session.added).push(node.handle);
+    lock(&session.added).insert(node.handle, handles(last));
     *last = vec![node];
     Ok(None)
 }
@@ -439,7 +444,7 @@ pub(crate) fn known(stream: &Stream) -> Option<Known> {
         told,
         ..
     } = capturing.as_mut()?;
-    told.nodes = last.iter().map(|it| it.handle).collect();
+    told.nodes = handles(last);
     // `CUgraphEdgeData` of edges between whole nodes.
     told.edges = vec![0; last.len()];
     let (nodes, edges) = match last.is_empty() {

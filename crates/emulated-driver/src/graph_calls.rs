@@ -101,6 +101,10 @@ fn add(to: Out<Handle>, graph: Handle, after: (In<Handle>, usize), work: Answer<
     to.check()?;
     let graph = look::<Graph>(graph)?;
     let after = nodes(after.0, after.1)?;
+    let is_new = |at: usize| !after[..at].iter().any(|it| Arc::ptr_eq(it, &after[at]));
+    if !graph.has(&after) || !(0..after.len()).all(is_new) {
+        return Err(Status::INVALID_VALUE);
+    }
     to.put(graph.add(work?, after).handle)
 }
 

@@ -520,8 +520,13 @@ fn a_program_sees_a_captures_graph_and_changes_what_comes_next() {
     begin_as(stream, RELAXED);
     fill();
     let (_, captured, nodes) = known(stream);
-    assert_eq!(call("cuGraphDestroyNode", &nodes), INVALID_VALUE);
-    assert_eq!(call("cuGraphDestroy", &[captured]), INVALID_VALUE);
+    assert_eq!(call("cuGraphDestroyNode", &nodes), ILLEGAL_STATE);
+    assert_eq!(call("cuGraphDestroy", &[captured]), ILLEGAL_STATE);
+    // What was captured is joined, whatever becomes of its edges.
+    fill();
+    let (from, to) = (nodes[0], known(stream).2[0]);
+    let (from, to) = (&raw const from as u64, &raw const to as u64);
+    ok("cuGraphRemoveDependencies", &[captured, from, to, 1]);
     assert_eq!(end_well(stream), captured);
     ok("cuGraphDestroyNode", &nodes);
     ok("cuGraphDestroy", &[captured]);

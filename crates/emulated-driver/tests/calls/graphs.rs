@@ -197,6 +197,12 @@ fn graphs_are_looked_at_and_changed() {
         assert_eq!(change_edge(name, graph, from, to), answer, "{name}");
     }
     assert_eq!(listed(before, meeting), [second, first]);
+    let mut node = 0u64;
+    for after in [[foreign, first], [first, first]] {
+        let (node, after) = (&raw mut node as u64, after.as_ptr() as u64);
+        let added = call("cuGraphAddEmptyNode", &[node, graph, after, 2]);
+        assert_eq!(added, INVALID_VALUE);
+    }
 
     let clone = made("cuGraphClone", &[graph]);
     let found = |node: u64, graph: u64| {
