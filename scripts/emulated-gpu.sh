@@ -16,4 +16,7 @@ findings=$(mktemp -d)
 trap 'rm -rf "$findings"' EXIT
 export RIDGEPOINT_REQUIRE_GPU=2 NVCC_PTX=$PWD/examples/benches
 "${CARGO_TARGET_DIR:-target}/debug/ridgepoint" emulate --quiet --program-status --findings "$findings" --gpus 2 -- \
-    cargo test --quiet --workspace --features nvtx "${tests[@]}" -- cuda:: --skip cuda::ceilings --skip cuda::links
+    cargo test --quiet --workspace --features nvtx "${tests[@]}" -- cuda:: --skip cuda::ceilings --skip cuda::links | tee "$findings/said"
+
+# A program whose names have changed would pass with no test.
+[ "$(grep -c '^test result: ok\. [1-9]' "$findings/said")" = $# ] || { echo "a program has run no test" >&2; exit 1; }

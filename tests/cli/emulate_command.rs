@@ -145,7 +145,7 @@ fn options_reach_the_driver() {
     let killed = "ridgepoint emulate --program-status sh -c 'kill -9 $$'";
     let (output, errors) = run(folder.path(), killed);
     assert_eq!(output.status.code(), Some(128 + 9), "{errors}");
-    // What was checked until the command is asked to end.
+    // The summary is of all launches until the command is asked to end.
     let asked = "ridgepoint emulate sh -c './saxpy; kill -TERM $PPID; sleep 300'";
     let (output, errors) = run(folder.path(), asked);
     assert_eq!(output.status.code(), Some(128 + 15), "{errors}");

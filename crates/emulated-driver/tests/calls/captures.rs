@@ -350,7 +350,7 @@ fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
             }
         }
     }
-    // What could not be freed is there still.
+    // Memory that could not be freed is there still.
     ok("cuMemHostRegister_v2", &[own, 4096, 0]);
     let frees: [(&str, &[u64]); 5] = [
         ("cuMemFree_v2", &[memory]),
@@ -373,7 +373,7 @@ fn memory_and_waits_are_refused_as_the_modes_of_capture_and_thread_say() {
     for (name, arguments) in &frees[1..] {
         ok(name, arguments);
     }
-    // What allocates nothing is not refused.
+    // A fill, a stream and an event allocate nothing, and are not refused.
     begin(free);
     ok("cuMemsetD32_v2", &[memory, 1, 1]);
     made("cuStreamCreate", &[0]);
@@ -522,7 +522,7 @@ fn a_program_sees_a_captures_graph_and_changes_what_comes_next() {
     let (_, captured, nodes) = known(stream);
     assert_eq!(call("cuGraphDestroyNode", &nodes), ILLEGAL_STATE);
     assert_eq!(call("cuGraphDestroy", &[captured]), ILLEGAL_STATE);
-    // What was captured is joined, whatever becomes of its edges.
+    // A node that was captured is joined, whatever becomes of its edges.
     fill();
     let (from, to) = (nodes[0], known(stream).2[0]);
     let (from, to) = (&raw const from as u64, &raw const to as u64);

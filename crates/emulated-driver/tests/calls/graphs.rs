@@ -250,7 +250,7 @@ fn graphs_are_looked_at_and_changed() {
         assert_eq!(set, INVALID_VALUE);
     }
 
-    // What has been instantiated does not change with its graph.
+    // An executable graph does not change with the one that it was made of.
     let fill = [words, 0, 9 | 4 << 32, 1, 1];
     ok("cuGraphMemsetNodeSetParams", &[first, fill.as_ptr() as u64]);
     let set = call(
