@@ -371,10 +371,13 @@ fn tracing() -> Result<(), Failed> {
         })?;
     }
     let recorded = trace::take();
-    // Emulators of other cases may have been opened meanwhile. None replays a graph.
+    // Emulators of other cases may have been opened meanwhile. None replays a graph. By stream, as the
+    // driver that computes nothing says 1 ms of any two events, by which both devices' spans may mingle.
     let named = |name: &str| {
-        let spans = recorded.spans.iter().filter(move |span| span.name == name);
-        spans.map(|span| span.stream).collect::<Vec<_>>()
+        let spans = recorded.spans.iter().filter(|span| span.name == name);
+        let mut streams: Vec<_> = spans.map(|span| span.stream).collect();
+        streams.sort_unstable();
+        streams
     };
     let graphs = named("graph");
     let mut launches = named(scale_f32::entry().name());
