@@ -3,27 +3,9 @@
 use super::access::LaunchId;
 use super::chains::{Chains, View};
 use super::hash::Map;
+use super::launches::{Launch, Launches};
 use super::streams::Operation;
 use super::strong::{Site, Sites};
-
-/// A launch, and what has begun since.
-#[derive(Debug)]
-pub(super) struct Launch {
-    pub(super) id: LaunchId,
-    pub(super) operation: Operation,
-    pub(super) device: u32,
-    pub(super) blocks_per_cluster: u64,
-    pub(super) start: u32,
-    /// Everything before this time was before it as it began.
-    floor: u32,
-    /// The launch that it may have begun before the end of, and the time before which everything was before it then.
-    begun_beside: Option<(LaunchId, u32)>,
-    /// Whether it has let launches begin that depend on it.
-    has_let_begin: bool,
-    /// Its blocks' knowledge of others: everything after the launch has it.
-    known: View,
-    pub(super) is_running: bool,
-}
 
 /// Which block, of which launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +26,7 @@ pub(super) struct Epochs {
     pub(super) instances: Vec<Instance>,
     /// The number of the first of these.
     pub(super) first_instance: u32,
-    /// By rising number, and so by rising start.
-    pub(super) launches: Vec<Launch>,
+    launches: Launches,
     launched: u32,
     /// The device of all launches until now, if they are on one.
     device: Option<u32>,
@@ -76,7 +57,7 @@ impl Epochs {
             runs: Vec::new(),
             instances: Vec::new(),
             first_instance: 0,
-            launches: Vec::new(),
+            launches: Launches::default(),
             launched: 0,
             device: None,
             kept: SMALL,
@@ -110,7 +91,7 @@ impl Epochs {
 
     /// Whether times may run out.
     pub(super) fn is_old(&self) -> bool {
-        self.next > 1 << 30 && self.launches.iter().all(|launch| !launch.is_running)
+        self.next > 1 << 30 && !self.launches.are_running()
     }
 
     /// Begins a launch; gives the time before which everything is before it.
@@ -120,8 +101,10 @@ impl Epochs {
         device: u32,
         cluster: u64,
     ) -> (LaunchId, u32) {
-        self.forget_everyones(&operation);
-        self.forget_oldest();
+        let known = &mut self.known;
+        self.launches
+            .forget_everyones(&operation, |launch| known.join(&launch.known));
+        self.launches.forget_oldest(UNORDERED);
         if self.launches.is_empty() || self.runs.len() > 2 * self.kept {
             self.collect();
         }
@@ -132,13 +115,12 @@ impl Epochs {
         self.device = self.device.filter(|it| *it == device);
         self.launched += 1;
         let start = self.next;
-        let floor = self.before(&operation).min(start);
-        let beside = self
-            .launches
-            .iter()
-            .find(|it| it.has_let_begin && operation.overlaps(&it.operation));
+        // A launch keeps it for its blocks.
+        let unordered = self.launches.first_start_unordered(&operation);
+        let floor = unordered.unwrap_or(start);
+        let beside = self.launches.beside(&operation);
         let begun_beside = beside.map(|it| (it.id, it.start.min(floor)));
-        self.launches.push(Launch {
+        self.launches.begin(Launch {
             id,
             operation,
             device,
@@ -148,45 +130,14 @@ impl Epochs {
             begun_beside,
             has_let_begin: false,
             known: View::default(),
-            is_running: true,
         });
         (id, begun_beside.map_or(floor, |(_, floor)| floor))
-    }
-
-    /// Forgets launches that are before all that is yet to come, and before all that runs: one that began beside
-    /// another may go on when that has been waited for.
-    fn forget_everyones(&mut self, operation: &Operation) {
-        let running = self.launches.iter().filter(|launch| launch.is_running);
-        let running: Vec<Operation> = running.map(|launch| launch.operation.clone()).collect();
-        let known = &mut self.known;
-        self.launches.retain(|launch| {
-            let before = &launch.operation;
-            let stays = launch.is_running
-                || !operation.is_everyones(before)
-                || running.iter().any(|it| !it.is_after(before));
-            if !stays {
-                known.join(&launch.known);
-            }
-            stays
-        });
-    }
-
-    /// Launches that nobody ever waits for, as where a stream is dropped, are not kept for ever.
-    fn forget_oldest(&mut self) {
-        let ended = self.launches.iter().filter(|launch| !launch.is_running);
-        let surplus = ended.count().saturating_sub(UNORDERED);
-        let mut left = surplus;
-        self.launches.retain(|launch| {
-            let goes = left > 0 && !launch.is_running;
-            left -= usize::from(goes);
-            !goes
-        });
     }
 
     /// Forgets what is before all that will be: all from before the first launch that something may still
     /// race with.
     fn collect(&mut self) {
-        let floor = self.launches.first().map_or(self.next, |first| first.start);
+        let floor = self.launches.first_start().unwrap_or(self.next);
         let past = self.runs.partition_point(|(from, _)| *from < floor);
         self.runs.drain(..past);
         let end = self.first_instance + self.instances.len() as u32;
@@ -212,14 +163,12 @@ impl Epochs {
 
     pub(super) fn end(&mut self, id: LaunchId) {
         self.clusters.retain(|(launch, _), _| *launch != id.0);
-        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
-            launch.is_running = false;
-        }
+        self.launches.end(id);
     }
 
     /// A block of a launch has ended, which knows so much of others.
     pub(super) fn learn(&mut self, id: LaunchId, known: &View) {
-        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
+        if let Some(launch) = self.launches.get_mut(id) {
             launch.known.join(known);
         }
     }
@@ -251,19 +200,6 @@ impl Epochs {
         self.chains.releasers(view).any(is_after)
     }
 
-    /// The time before which everything is before an operation: there may be thousands of launches that it is
-    /// not after, so a launch keeps it for its blocks.
-    fn before(&self, operation: &Operation) -> u32 {
-        let unordered = self
-            .launches
-            .iter()
-            .filter(|other| !operation.is_after(&other.operation));
-        unordered
-            .map(|launch| launch.start)
-            .min()
-            .unwrap_or(self.next)
-    }
-
     /// The time before which everything is before a launch, or before all that will be.
     pub(super) fn floor(&self, id: LaunchId) -> u32 {
         self.of(id).map_or(self.next, |launch| launch.floor)
@@ -277,7 +213,7 @@ impl Epochs {
 
     /// A launch lets those begin that depend on it.
     pub(super) fn let_begin(&mut self, id: LaunchId) {
-        if let Some(launch) = self.launches.iter_mut().find(|it| it.id == id) {
+        if let Some(launch) = self.launches.get_mut(id) {
             launch.has_let_begin = true;
         }
     }
@@ -288,8 +224,7 @@ impl Epochs {
     }
 
     pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {
-        let at = self.launches.binary_search_by_key(&id, |launch| launch.id);
-        at.ok().map(|at| &self.launches[at])
+        self.launches.get(id)
     }
 
     /// Whose time it is.

@@ -60,6 +60,7 @@ mod finding;
 pub(crate) mod hash;
 mod host;
 mod in_flight_at_exit;
+mod launches;
 mod leaks;
 mod line;
 mod local;

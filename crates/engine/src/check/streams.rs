@@ -58,14 +58,29 @@ impl Operation {
         self.past.of(other.stream) >= other.tick
     }
 
-    /// Whether it may begin before the other operation has ended.
-    pub(super) fn overlaps(&self, other: &Operation) -> bool {
-        self.overlaps && (self.stream, self.tick) == (other.stream, other.tick + 1)
+    /// Its stream, and how many operations of that there are with it.
+    pub(super) fn place(&self) -> (usize, u32) {
+        (self.stream, self.tick)
     }
 
-    /// Whether the other operation is ordered before all that is yet to come.
-    pub(super) fn is_everyones(&self, other: &Operation) -> bool {
-        self.host.of(other.stream) >= other.tick
+    /// The place of the operation that it may begin before the end of.
+    pub(super) fn overlapped(&self) -> Option<(usize, u32)> {
+        self.overlaps.then_some((self.stream, self.tick - 1))
+    }
+
+    /// How many operations of a stream are ordered before this one, which counts itself.
+    pub(super) fn done_of(&self, stream: usize) -> u32 {
+        self.past.of(stream)
+    }
+
+    /// How many operations of a stream are ordered before this one.
+    pub(super) fn before_in(&self, stream: usize) -> u32 {
+        self.past.of(stream) - u32::from(stream == self.stream)
+    }
+
+    /// How many operations of a stream are ordered before all that is yet to come.
+    pub(super) fn everyones_of(&self, stream: usize) -> u32 {
+        self.host.of(stream)
     }
 }
 
