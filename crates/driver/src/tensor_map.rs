@@ -391,9 +391,9 @@ mod tests {
         // CUTLASS and Triton clear this bit.
         assert_eq!(word(8) & 1 << 21, 0);
         assert_eq!([0, 16, 24, 32].map(word), [0x1234_5670, 128, 12800, 0]);
-        assert_eq!(raw[48..60], [59, 0, 0, 0, 99, 0, 0, 0, 6, 0, 0, 0]);
+        assert_eq!(raw[48..60], [60, 0, 0, 0, 100, 0, 0, 0, 7, 0, 0, 0]);
         assert_eq!(raw[68..74], [32, 0, 16, 0, 1, 0]);
-        assert_eq!(raw[78..87], [1, 1, 1, 0, 0, 3, 9, 2, 1]);
+        assert_eq!(raw[78..87], [1, 1, 1, 0, 0, 2, 9, 2, 1]);
         assert_eq!(raw[87..], [0; 41]);
     }
 

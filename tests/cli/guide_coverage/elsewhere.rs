@@ -168,8 +168,32 @@ pub(super) const NOT_RUN: [Elsewhere; 17] = [
     Elsewhere {
         page: "any-cuda-program.md",
         command: "ridgepoint emulate python add.py",
-        who: "it needs Triton",
-        proofs: &[("host/src/cli/emulate/ptxas.sh", "--version")],
+        who: "it needs Triton; `scripts/clients/triton.sh` runs Triton's tutorials",
+        proofs: &[
+            ("host/src/cli/emulate/ptxas.sh", "--version"),
+            (
+                "scripts/clients/triton.sh",
+                "emulate --quiet -- \"$python\"",
+            ),
+        ],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "pip install torch",
+        who: "it loads 3 GB; `scripts/clients/triton.sh` does it",
+        proofs: &[("scripts/clients/triton.sh", "pip\" install --quiet torch ")],
+    },
+    Elsewhere {
+        page: "any-cuda-program.md",
+        command: "ridgepoint emulate python train.py",
+        who: "it needs PyTorch; `scripts/clients/triton.sh` runs a program with layers and an optimizer",
+        proofs: &[
+            (
+                "scripts/clients/triton.sh",
+                "emulate -- \"$python\" -W ignore \"$here/torch_operators.py\"",
+            ),
+            ("scripts/clients/torch_operators.py", "optimizer.step()"),
+        ],
     },
     Elsewhere {
         page: "fuzzing.md",

@@ -5,10 +5,10 @@
 //! | 0 | 8 | address of element 0 |
 //! | 8 | 8 | ASCII `RPTENSOR` |
 //! | 16 | 4 x 8 | stride in bytes of dimensions 1 to 4; 0 beyond the rank |
-//! | 48 | 5 x 4 | size of dimensions 0 to 4, less one |
+//! | 48 | 5 x 4 | size of dimensions 0 to 4; 0 is 2^32 |
 //! | 68 | 5 x 2 | box: elements of a dimension, 1 to 256 |
 //! | 78 | 5 x 1 | element strides, 1 to 8 |
-//! | 83 | 1 | rank, 1 to 5 |
+//! | 83 | 1 | rank less one, 0 to 4 |
 //! | 84 | 1 | `CUtensorMapDataType` |
 //! | 85 | 1 | `CUtensorMapSwizzle`: 0 none, 1, 2, 3: 32, 64, 128 bytes |
 //! | 86 | 1 | outside of the tensor: 0 zeros, 1 NaN |
@@ -27,7 +27,18 @@ pub const RANK: usize = 5;
 /// Bytes of a tensor map.
 pub const BYTES: usize = 128;
 
-const MARK: &[u8; 8] = b"RPTENSOR";
+pub(crate) const MARK: &[u8; 8] = b"RPTENSOR";
+
+// Where the fields are.
+pub(crate) const ADDRESS: u32 = 0;
+pub(crate) const STRIDES: u32 = 16;
+pub(crate) const SIZES: u32 = 48;
+pub(crate) const BOX: u32 = 68;
+pub(crate) const STEPS: u32 = 78;
+pub(crate) const LAST_DIMENSION: u32 = 83;
+pub(crate) const ELEMENT: u32 = 84;
+pub(crate) const SWIZZLE: u32 = 85;
+pub(crate) const OUTSIDE: u32 = 86;
 
 /// A map as a driver is told of it: all of these are within the driver's limits.
 #[derive(Clone, Copy, Debug)]
@@ -54,20 +65,24 @@ impl Described<'_> {
     /// Returns the map that kernels read.
     pub fn encode(&self) -> [u8; BYTES] {
         let mut raw = [0u8; BYTES];
-        let mut put = |at: usize, value: &[u8]| raw[at..at + value.len()].copy_from_slice(value);
-        put(0, &self.address.to_le_bytes());
-        put(8, MARK);
-        for (index, stride) in self.strides.iter().take(RANK - 1).enumerate() {
-            put(16 + 8 * index, &stride.to_le_bytes());
+        let mut put =
+            |at: u32, value: &[u8]| raw[at as usize..][..value.len()].copy_from_slice(value);
+        put(ADDRESS, &self.address.to_le_bytes());
+        put(ADDRESS + 8, MARK);
+        for (index, stride) in (0..RANK as u32 - 1).zip(self.strides) {
+            put(STRIDES + 8 * index, &stride.to_le_bytes());
         }
         let each = self.sizes.iter().zip(self.tile).zip(self.steps);
-        for (index, ((size, tile), step)) in each.take(RANK).enumerate() {
-            put(48 + 4 * index, &(size.wrapping_sub(1) as u32).to_le_bytes());
-            put(68 + 2 * index, &(*tile as u16).to_le_bytes());
-            put(78 + index, &[*step as u8]);
+        for (index, ((size, tile), step)) in (0..RANK as u32).zip(each) {
+            put(SIZES + 4 * index, &(*size as u32).to_le_bytes());
+            put(BOX + 2 * index, &(*tile as u16).to_le_bytes());
+            put(STEPS + index, &[*step as u8]);
         }
-        let rank = self.sizes.len() as u8;
-        put(83, &[rank, self.element, self.swizzle, self.outside]);
+        let last = self.sizes.len().saturating_sub(1) as u8;
+        put(
+            LAST_DIMENSION,
+            &[last, self.element, self.swizzle, self.outside],
+        );
         raw
     }
 }
@@ -116,18 +131,18 @@ impl TensorMap {
     /// # Errors
     /// The bytes are no tensor map that the emulator reads: the reason, in words.
     pub(crate) fn of(bytes: &[u8; BYTES]) -> Result<TensorMap, String> {
-        let number = |at: usize, count: usize| {
-            let all = bytes[at..at + count].iter().rev();
+        let number = |at: u32, count: usize| {
+            let all = bytes[at as usize..][..count].iter().rev();
             all.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
         };
         if &bytes[8..16] != MARK {
             return Err("no tensor map of the emulator's driver is at its address".to_owned());
         }
-        let rank = number(83, 1) as usize;
+        let rank = number(LAST_DIMENSION, 1) as usize + 1;
         if !(1..=RANK).contains(&rank) {
             return Err(format!("a tensor map of {rank} dimensions"));
         }
-        let ty = match number(84, 1) {
+        let ty = match number(ELEMENT, 1) {
             0 => Type::U8,
             1 => Type::U16,
             2 => Type::U32,
@@ -140,16 +155,30 @@ impl TensorMap {
             9 => Type::Bf16,
             other => return Err(format!("a tensor map of the data type {other}")),
         };
-        let swizzle = match number(85, 1) {
+        let swizzle = match number(SWIZZLE, 1) {
             0 => Swizzle::None,
             1 => Swizzle::By32,
             2 => Swizzle::By64,
             3 => Swizzle::By128,
             other => return Err(format!("a tensor map of the swizzle {other}")),
         };
-        // A GPU's driver makes no others; within these limits no product below wraps around.
-        for dimension in 0..rank {
-            let (elements, step) = (number(68 + 2 * dimension, 2), number(78 + dimension, 1));
+        // A driver makes no others, but kernels may; within these limits no product below wraps around.
+        let (start, row) = (number(ADDRESS, 8), number(BOX, 2) * u64::from(ty.bytes()));
+        if !start.is_multiple_of(16) {
+            return Err(format!(
+                "a tensor map of a tensor at {start:#x}, no multiple of 16"
+            ));
+        }
+        for dimension in 1..rank as u32 {
+            let stride = number(STRIDES + 8 * (dimension - 1), 8);
+            if !stride.is_multiple_of(16) {
+                return Err(format!(
+                    "a tensor map whose dimension {dimension} has a stride of {stride} bytes, no multiple of 16"
+                ));
+            }
+        }
+        for dimension in 0..rank as u32 {
+            let (elements, step) = (number(BOX + 2 * dimension, 2), number(STEPS + dimension, 1));
             if !(1..=256).contains(&elements) || !(1..=8).contains(&step) {
                 return Err(format!(
                     "a tensor map whose box has {elements} elements in dimension {dimension}, with a \
@@ -157,22 +186,30 @@ impl TensorMap {
                 ));
             }
         }
-        let each = |of: &dyn Fn(usize) -> u64| {
-            std::array::from_fn(|it| if it < rank { of(it) } else { 1 })
+        if !row.is_multiple_of(16) {
+            return Err(format!(
+                "a tensor map whose box has rows of {row} bytes, no multiple of 16"
+            ));
+        }
+        let each = |of: &dyn Fn(u32) -> u64| {
+            std::array::from_fn(|it| if it < rank { of(it as u32) } else { 1 })
         };
         Ok(TensorMap {
-            start: number(0, 8),
+            start,
             strides: each(&|it| match it {
                 0 => u64::from(ty.bytes()),
-                _ => number(16 + 8 * (it - 1), 8),
+                _ => number(STRIDES + 8 * (it - 1), 8),
             }),
-            sizes: each(&|it| number(48 + 4 * it, 4) + 1),
-            steps: each(&|it| number(78 + it, 1)),
-            counts: each(&|it| number(68 + 2 * it, 2).div_ceil(number(78 + it, 1))),
+            sizes: each(&|it| match number(SIZES + 4 * it, 4) {
+                0 => 1 << 32,
+                size => size,
+            }),
+            steps: each(&|it| number(STEPS + it, 1)),
+            counts: each(&|it| number(BOX + 2 * it, 2).div_ceil(number(STEPS + it, 1))),
             rank,
             ty,
             swizzle,
-            fills_nan: number(86, 1) == 1,
+            fills_nan: number(OUTSIDE, 1) == 1,
         })
     }
 

@@ -293,7 +293,13 @@ impl Lowering<'_> {
             order,
             scope,
         };
-        let run = mover(&access);
+        self.access_from(base, access);
+        Ok(())
+    }
+
+    /// An access at the addresses of a slot.
+    pub(super) fn access_from(&mut self, base: u32, access: Access) {
+        let (run, space) = (mover(&access), access.space);
         self.accesses.push(access);
         let index = self.accesses.len() as u64 - 1;
         self.emit_masked(run, 0, [base, 0, 0], index);
@@ -301,7 +307,6 @@ impl Lowering<'_> {
             last.op.accesses_memory =
                 space != access::Space::Local && space != access::Space::Parameters;
         }
-        Ok(())
     }
 
     /// The slot that an address begins at, and what is added.

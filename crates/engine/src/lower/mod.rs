@@ -36,6 +36,7 @@ mod rounding;
 pub(crate) mod shuffle;
 mod slots;
 mod spread;
+mod tensor_map;
 mod video;
 mod wgmma;
 mod wmma;

@@ -120,6 +120,10 @@ impl Lowering<'_> {
                 let copied = self.tensor_copy(it);
                 copied.map_err(|why| refused::tensor_copy(it, why))
             }
+            O::TensorMapReplace(it) => self
+                .replace_in_tensor_map(it)
+                .map_err(|_| refused::TENSOR_MAP.to_owned()),
+            O::TensorMapCopy(it) => self.copy_tensor_map(it),
             O::CpAsyncBulkCommitGroup => self.commit_bulk(),
             O::CpAsyncBulkWaitGroup(it) => self.wait_for_bulk(it),
             // Control: what ends a block is lowered where it does.

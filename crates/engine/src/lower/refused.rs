@@ -10,6 +10,8 @@ pub(super) const BETWEEN_BLOCKS: &str =
 pub(super) const STACK: &str = "the stack does not grow within a function";
 pub(super) const ELEMENTS: &str = "matrices other than 8 by 8 elements of 16 bits are not emulated";
 pub(super) const IMAGES: &str = "textures of several samples, formatted stores, and textures and surfaces by reference are not emulated";
+pub(super) const TENSOR_MAP: &str =
+    "interleaved and packed tensor maps, and swizzles of another size, are not emulated";
 pub(super) const UNDEFINED: &str = "the PTX ISA does not define it";
 
 /// The reason where one holds, else what the lowering says.
@@ -28,7 +30,6 @@ pub(super) fn taken_apart(name: &str) -> String {
         }
         "tcgen05" => "tensor memory is not emulated",
         "multimem" => "memory of several devices at one address is not emulated",
-        "tensormap" => "a tensor map is in the emulator's own layout",
         "clusterlaunchcontrol" => "blocks that have not begun are not cancelled",
         "warpsync" | "_warpsync" => UNDEFINED,
         _ => "this instruction is not emulated",

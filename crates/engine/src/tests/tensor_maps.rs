@@ -1,32 +1,31 @@
 //! Copies by tensor maps that no driver has made.
 
 use super::{failure, load};
+use crate::tensor_map::{BYTES, Described, RANK};
 
 /// A tensor map whose box has so many elements in each of its dimensions, of a tensor of 32-bit words.
 struct Map {
     start: u64,
-    sizes: u32,
+    size: u64,
     elements: u16,
     steps: u8,
     rank: u8,
 }
 
 impl Map {
-    fn bytes(&self) -> [u8; 128] {
-        let mut bytes = [0; 128];
-        bytes[8..16].copy_from_slice(b"RPTENSOR");
-        bytes[..8].copy_from_slice(&self.start.to_le_bytes());
-        for dimension in 0..usize::from(self.rank) {
-            if dimension > 0 {
-                bytes[8 + 8 * dimension..][..8].copy_from_slice(&(1u64 << 62).to_le_bytes());
-            }
-            bytes[48 + 4 * dimension..][..4].copy_from_slice(&self.sizes.to_le_bytes());
-            bytes[68 + 2 * dimension..][..2].copy_from_slice(&self.elements.to_le_bytes());
-            bytes[78 + dimension] = self.steps;
+    fn bytes(&self) -> [u8; BYTES] {
+        let rank = usize::from(self.rank);
+        Described {
+            address: self.start,
+            strides: &[1 << 62; RANK][..rank - 1],
+            sizes: &[self.size; RANK][..rank],
+            tile: &[self.elements.into(); RANK][..rank],
+            steps: &[self.steps.into(); RANK][..rank],
+            element: 2,
+            swizzle: 0,
+            outside: 0,
         }
-        bytes[83] = self.rank;
-        bytes[84] = 2;
-        bytes
+        .encode()
     }
 
     /// A kernel that loads or stores a box at a coordinate in all dimensions.
@@ -57,7 +56,7 @@ fn a_box_is_one_that_a_driver_makes() {
     for (elements, steps) in [(32_768, 1), (257, 1), (0, 1), (16, 0), (16, 9)] {
         let map = Map {
             start: 4096,
-            sizes: 15,
+            size: 16,
             elements,
             steps,
             rank: 5,
@@ -77,7 +76,7 @@ fn a_box_is_one_that_a_driver_makes() {
 fn a_box_lies_in_shared_memory() {
     let map = Map {
         start: 4096,
-        sizes: 15,
+        size: 16,
         elements: 256,
         steps: 1,
         rank: 5,
@@ -98,7 +97,7 @@ fn addresses_of_a_tensor_wrap_around_without_harm() {
     ] {
         let map = Map {
             start,
-            sizes: u32::MAX,
+            size: 1 << 32,
             elements: 8,
             steps: 1,
             rank: 2,

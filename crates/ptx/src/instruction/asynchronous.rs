@@ -2,7 +2,7 @@
 
 use crate::instruction::{Visit, Wanted, operations};
 use crate::names::named;
-use crate::{Address, AtomicOperator, Operand, Predicate, PrefetchSize, Space, Type};
+use crate::{Address, AtomicOperator, Operand, Predicate, PrefetchSize, Scope, Space, Type};
 
 named! {
     /// How coordinates of a tensor are taken.
@@ -21,6 +21,64 @@ named! {
         Im2colW128 = "im2col::w::128",
         /// Columns of a convolution, without offsets (stores).
         Im2colNoOffsets = "im2col_no_offs",
+    }
+}
+
+named! {
+    /// A field of a tensor map.
+    pub enum TensorMapField {
+        /// The address of element 0.
+        GlobalAddress = "global_address",
+        /// How many dimensions, less one.
+        Rank = "rank",
+        /// Elements of a box along a dimension.
+        BoxDim = "box_dim",
+        /// Elements along a dimension.
+        GlobalDim = "global_dim",
+        /// Bytes from one to the next along a dimension but the first.
+        GlobalStride = "global_stride",
+        /// Element strides along a dimension.
+        ElementStride = "element_stride",
+        /// The type of elements, by a number of PTX's own.
+        ElementType = "elemtype",
+        /// How channels are interleaved.
+        Interleave = "interleave_layout",
+        /// How bytes change places in shared memory.
+        Swizzle = "swizzle_mode",
+        /// How many bytes change places together.
+        SwizzleAtomicity = "swizzle_atomicity",
+        /// What elements outside of the tensor are.
+        Fill = "fill_mode",
+    }
+}
+
+impl TensorMapField {
+    /// Whether there is one for each dimension.
+    pub fn is_of_dimension(self) -> bool {
+        matches!(
+            self,
+            Self::BoxDim | Self::GlobalDim | Self::GlobalStride | Self::ElementStride
+        )
+    }
+
+    /// Whether its value stands in the instruction.
+    pub fn is_constant(self) -> bool {
+        matches!(
+            self,
+            Self::ElementType
+                | Self::Interleave
+                | Self::Swizzle
+                | Self::SwizzleAtomicity
+                | Self::Fill
+        )
+    }
+
+    /// The type of its value.
+    pub fn ty(self) -> Type {
+        match self {
+            Self::GlobalAddress | Self::GlobalStride => Type::B64,
+            _ => Type::B32,
+        }
     }
 }
 
@@ -192,5 +250,29 @@ operations! {
         pub block_group: Option<u32>,
         /// `.L2::cache_hint`.
         pub policy: Option<Operand> as Wanted::LONG,
+    }
+
+    /// Another value for a field of a tensor map.
+    pub struct TensorMapReplace {
+        /// [`Space::Global`], [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// The field.
+        pub field: TensorMapField,
+        /// The tensor map.
+        pub tensor_map: Address,
+        /// Of a field that each dimension has.
+        pub dimension: Option<u32>,
+        /// The value, of the field's type.
+        pub value: Operand as Wanted::Exactly(field.ty()),
+    }
+
+    /// A copy of a tensor map by a warp, and a fence after which others use it.
+    pub struct TensorMapCopy {
+        /// Where to, global.
+        pub destination: Address,
+        /// Where from, shared.
+        pub source: Address,
+        /// Among which threads the fence holds.
+        pub scope: Scope,
     }
 }

@@ -415,6 +415,12 @@ rows {
         class Other, since 8 0, on 90;
     /// `cp.async.bulk`.
     CpAsyncBulk(Box<CpAsyncBulk>) = "cp".async.bulk, by Parser::bulk, class Copy, since 8 0, on 90;
+    /// `tensormap.replace`.
+    TensorMapReplace(Box<TensorMapReplace>) = "tensormap".replace.tile, by Parser::tensor_map_replace, class Other,
+        since 8 3, on 90;
+    /// `tensormap.cp_fenceproxy`.
+    TensorMapCopy(Box<TensorMapCopy>) = "tensormap".cp_fenceproxy.global, by Parser::tensor_map_copy, class Copy,
+        meets Warp, since 8 3, on 90;
     /// `cp.async.wait_group`: at most so many groups are left.
     CpAsyncWaitGroup(u32) = "cp".async.wait_group, class Fence, on 80;
     /// `cp.async`.
@@ -568,10 +574,9 @@ rows {
     /// `wgmma.wait_group`: at most so many groups are left.
     WgmmaWaitGroup(u32) = "wgmma".wait_group.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
 
-    /// An instruction that is only taken apart: textures, surfaces, `tcgen05`, `multimem`,
-    /// `tensormap` and the like.
+    /// An instruction that is only taken apart: textures, surfaces, `tcgen05`, `multimem` and the like.
     Other(Box<Other>) = "clusterlaunchcontrol" | "istypep" | "multimem" | "suld" | "suq" | "sured" | "sust" | "tcgen05"
-        | "tensormap" | "tex" | "tld4" | "txq" | "_warpsync" | "warpsync", by Parser::other, class Other;
+        | "tex" | "tld4" | "txq" | "_warpsync" | "warpsync", by Parser::other, class Other;
 }
 without_operands {
     /// `cp.async.bulk.commit_group`.

@@ -11,7 +11,7 @@ async_sm_90a.ptx 5 347 0 0
 blackwell_sm_100a.ptx 2 99 9 0
 features_sm_75.ptx 22 3324 7 21
 features_sm_90.ptx 24 2906 7 21
-isa_sm_90a.ptx 8 457 4 10
+isa_sm_90a.ptx 8 460 3 10
 rustc_lends.ptx 2 34 0 1
 rustc_widths.ptx 5 85 0 5
 triton_add_75.ptx 1 51 0 0

@@ -19,6 +19,8 @@ const RUNTIME: &str = "libcudart-emulated.so";
 const PTXAS: &str = include_str!("ptxas.sh");
 /// For Python: Numba links with the driver, and kernels have the lines of their source.
 const SITE_CUSTOMIZE: &str = include_str!("sitecustomize.py");
+/// For PyTorch: its operators run on the CPU.
+const TORCH: &str = include_str!("ridgepoint_torch.py");
 
 /// A folder that goes with this value.
 pub(in crate::cli) struct Folder(Temporary);
@@ -38,6 +40,7 @@ impl Folder {
         fs::set_permissions(path("ptxas"), fs::Permissions::from_mode(0o755))?;
         fs::create_dir(path("python"))?;
         fs::write(path("python").join("sitecustomize.py"), SITE_CUSTOMIZE)?;
+        fs::write(path("python").join("ridgepoint_torch.py"), TORCH)?;
         fs::create_dir(path("record"))?;
         Ok(Folder(folder))
     }

@@ -1,7 +1,7 @@
 """Loaded by each Python that `ridgepoint emulate` starts.
 
 Numba then links by the driver, which takes PTX, and not by nvJitLink, which makes machine code; and its kernels say which
-line of the source an instruction is from. The user's own sitecustomize is loaded as it would be without this one.
+line of the source an instruction is from. PyTorch's operators run on the CPU. The user's own sitecustomize is loaded as it would be without this one.
 """
 
 import functools
@@ -62,8 +62,17 @@ def without_linker(module):
     module.load_nvidia_dynamic_lib = loaded
 
 
+def with_operators(module):
+    """PyTorch with operators that need no machine code, unless it was built for CPUs alone."""
+    if module.version.cuda:
+        import ridgepoint_torch
+
+        module._ridgepoint_operators = ridgepoint_torch.begin()
+
+
 CHANGED = {
     "numba.cuda.decorators": with_lines,
+    "torch": with_operators,
     "numba.cuda.dispatcher": without_lines_where_there_are_none,
     "cuda.pathfinder._dynamic_libs.load_nvidia_dynamic_lib": without_linker,
 }

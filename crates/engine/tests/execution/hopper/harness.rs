@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::check::{Checker, Streams};
 use engine::count::Counts;
 use engine::memory::{self, Contents, Label};
+use engine::tensor_map::{Described, RANK};
 use engine::{Checks, Kernel, LaunchError, Module, Options, Schedule, Shape};
 
 /// Parameters, registers and the begin of a kernel: `%rd1` and `%rd2` are the addresses of two buffers, `%r1`
@@ -258,20 +259,18 @@ pub(crate) struct Tensor<'t> {
 
 impl Tensor<'_> {
     pub(crate) fn map(&self) -> [u8; 128] {
-        let mut map = [0; 128];
-        map[8..16].copy_from_slice(b"RPTENSOR");
-        map[..8].copy_from_slice(&self.start.to_le_bytes());
-        for (at, stride) in self.strides.iter().enumerate() {
-            map[16 + 8 * at..][..8].copy_from_slice(&stride.to_le_bytes());
+        let sizes: Vec<_> = self.sizes.iter().map(|&size| size.into()).collect();
+        let tile: Vec<_> = self.counts.iter().map(|&count| count.into()).collect();
+        Described {
+            address: self.start,
+            strides: self.strides,
+            sizes: &sizes,
+            tile: &tile,
+            steps: &[1; RANK][..sizes.len()],
+            element: self.data_type,
+            swizzle: self.swizzle,
+            outside: 0,
         }
-        for (at, (size, count)) in self.sizes.iter().zip(self.counts).enumerate() {
-            map[48 + 4 * at..][..4].copy_from_slice(&(size - 1).to_le_bytes());
-            map[68 + 2 * at..][..2].copy_from_slice(&count.to_le_bytes());
-            map[78 + at] = 1;
-        }
-        map[83] = self.sizes.len() as u8;
-        map[84] = self.data_type;
-        map[85] = self.swizzle;
-        map
+        .encode()
     }
 }

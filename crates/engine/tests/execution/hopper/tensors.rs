@@ -103,6 +103,83 @@ fn boxes_are_loaded_and_stored_with_zeros_outside_and_swizzled() {
     }
 }
 
+/// The first warp makes a tensor map in shared memory, as Triton does, and copies it to where the host's is not.
+const MADE: &str = "
+    setp.ge.u32 %p1, %r1, 32; @%p1 bra made;
+    mov.u32 %r3, s; mad.lo.u32 %r5, %r1, 4, %r3; mov.u32 %r6, 0;
+    st.shared::cta.b32 [%r5], %r6;
+    bar.warp.sync -1;
+    setp.ne.u32 %p2, %r1, 0; @%p2 bra filled;
+    cvt.u64.u32 %rd4, %r3; add.u64 %rd5, %rd1, 256; mov.u32 %r7, 32; mov.u32 %r8, 1; mov.u32 %r9, 20; mov.u64 %rd6, 160;
+    tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%rd4 + 0], %rd5;
+    tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd4], %r8;
+    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%rd4], 0, %r7;
+    tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%rd4], 1, 8;
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%rd4], 0, 40;
+    tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%rd4], 0x1, %r9;
+    tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%rd4], 0x0, %rd6;
+    tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%rd4], 0, %r8;
+    tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%rd4], 1, 1;
+    tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%rd4], ELEMENT;
+    tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%rd4], 0;
+    tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%rd4], 3;
+    tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%rd4], FILL;
+    filled: bar.warp.sync -1;
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1 + 0], [%rd4 + 0], 0x80;
+    fence.proxy.tensormap::generic.acquire.gpu [%rd1 + 0], 0x80;
+    made:";
+
+/// The box at column 33 and row 17, by a map that the kernel makes.
+fn made(change: impl Fn(String) -> String + 'static) -> Case {
+    let whole = move |text: String| {
+        text.replacen(
+            "mov.u32 %r2, %ctaid.x;",
+            &change(format!("mov.u32 %r2, %ctaid.x;{MADE}")),
+            1,
+        )
+    };
+    case((33, 17), 3).map(0, |_, _| [0; 128]).body(whole)
+}
+
+#[test]
+fn kernels_make_tensor_maps() {
+    let with = |element: &'static str, fill: &'static str| {
+        made(move |text| text.replace("ELEMENT", element).replace("FILL", fill))
+    };
+    let expected = case((33, 17), 3).run();
+    assert_eq!(with("2", "0").run(), expected);
+    assert_eq!(with("7", "0").run(), expected);
+    // 33 + 7 columns and 17 + 3 rows are inside; element 7 of row 0 is swizzled with 0.
+    let filled = with("7", "1").run();
+    assert_eq!((filled[6], filled[7]), (expected[6], 0x7fff_ffff));
+    // A field that has not been given.
+    let no_step = with("2", "0").body(|text| {
+        text.replace(
+            "element_stride.shared::cta.b1024.b32 [%rd4], 1, 1",
+            "fill_mode.shared::cta.b1024.b32 [%rd4], 0",
+        )
+    });
+    let said = no_step.finding();
+    assert!(
+        said.contains("has 8 elements in dimension 1, with a stride of 0"),
+        "{said}"
+    );
+    let askew = with("2", "0").body(|text| text.replace("mov.u64 %rd6, 160", "mov.u64 %rd6, 168"));
+    let said = askew.finding();
+    assert!(
+        said.contains("dimension 1 has a stride of 168 bytes, no multiple of 16"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_tensor_map_that_others_have_not_seen_complete_is_a_race() {
+    let element = |text: String| text.replace("ELEMENT", "2").replace("FILL", "0");
+    let said =
+        made(move |text| element(text).replace("filled: bar.warp.sync -1;", "filled:")).finding();
+    assert!(said.contains("race on byte 4 of the shared `s`"), "{said}");
+}
+
 /// All of the second buffer is 7, and boxes of 5 are stored in a tensor.
 const EDGE: &str = "
     mov.u32 %r3, s; mov.u32 %r7, 7; mov.u32 %r8, 5;

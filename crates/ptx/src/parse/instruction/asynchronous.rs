@@ -7,7 +7,8 @@ use super::super::{Parser, Result};
 use super::memory::prefetch_size;
 use crate::{
     Address, AtomicOperator, CacheOperator, Completion, CpAsync, CpAsyncBulk, CpAsyncBulkPrefetch,
-    CpAsyncBulkTensor, CpReduceAsyncBulk, Operand, Space, TensorCopy, TensorMode, Type,
+    CpAsyncBulkTensor, CpReduceAsyncBulk, Operand, Scope, Space, TensorCopy, TensorMapCopy,
+    TensorMapField, TensorMapReplace, TensorMode, Type,
 };
 
 /// `[map, {x, y}]`.
@@ -155,6 +156,61 @@ impl<'a> Parser<'a> {
             size,
             policy,
         })
+    }
+
+    pub(crate) fn tensor_map_replace(&mut self, op: &mut Opcode<'a>) -> Result<TensorMapReplace> {
+        let field = op.want(
+            "a field such as `.global_address`",
+            TensorMapField::from_name,
+        )?;
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
+            return Err(op.error(&format!("`tensormap.replace` knows no `.{}`", space.name())));
+        }
+        op.need("b1024")?;
+        op.need(field.ty().name())?;
+        let tensor_map = self.address()?;
+        let dimension = match field.is_of_dimension() {
+            true => Some(self.constant_below(5, op)?),
+            false => None,
+        };
+        let value = match field.is_constant() {
+            true => Operand::Immediate(self.constant_below(u32::MAX, op)?.into()),
+            false => self.then(field.ty())?,
+        };
+        Ok(TensorMapReplace {
+            space,
+            field,
+            tensor_map,
+            dimension,
+            value,
+        })
+    }
+
+    pub(crate) fn tensor_map_copy(&mut self, op: &mut Opcode<'a>) -> Result<TensorMapCopy> {
+        for part in ["shared::cta", "tensormap::generic", "release"] {
+            op.need(part)?;
+        }
+        let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
+        op.need("sync")?;
+        op.need("aligned")?;
+        let (destination, source) = (self.address()?, self.then_address()?);
+        match self.then(Type::U32)? {
+            Operand::Immediate(128) => Ok(TensorMapCopy {
+                destination,
+                source,
+                scope,
+            }),
+            _ => Err(op.error("`tensormap.cp_fenceproxy` copies 128 bytes")),
+        }
+    }
+
+    /// A comma and a constant below a limit.
+    fn constant_below(&mut self, limit: u32, op: &Opcode<'a>) -> Result<u32> {
+        match self.then(Type::U32)? {
+            Operand::Immediate(value) if value < u64::from(limit) => Ok(value as u32),
+            _ => Err(op.error("`tensormap.replace` wants a constant")),
+        }
     }
 
     /// A comma and the mbarrier, where there is one.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Limits, Memory};
+use engine::tensor_map::{Described, RANK};
 use engine::{Checks, Kernel, Module, Options, Schedule, Shape};
 use fastrand::Rng;
 
@@ -228,25 +229,23 @@ fn pointer(memory: &Arc<Memory>, random: &mut Rng) -> Option<u64> {
     })
 }
 
-/// A tensor map of the emulator's layout, of which bytes were changed in every second.
+/// A tensor map as a driver makes it, of which bytes were changed in every second.
 fn tensor_map(address: u64, random: &mut Rng) -> [u8; 128] {
-    let mut map = [0; 128];
-    map[..8].copy_from_slice(b"RPTENSOR");
-    map[8..16].copy_from_slice(&address.to_le_bytes());
-    let rank = random.usize(1..6);
-    for dimension in 0..rank {
-        if dimension > 0 {
-            let stride = 16u64 << (2 * dimension);
-            map[8 + 8 * dimension..][..8].copy_from_slice(&stride.to_le_bytes());
-        }
-        map[48 + 4 * dimension] = 3;
-        map[68 + 2 * dimension] = 2;
-        map[78 + dimension] = 1;
+    let rank = random.usize(1..=RANK);
+    let mut map = Described {
+        address: address & !15,
+        strides: &[64, 256, 1024, 4096][..rank - 1],
+        sizes: &[4; RANK][..rank],
+        tile: &[16, 2, 2, 2, 2][..rank],
+        steps: &[1; RANK][..rank],
+        element: random.u8(0..14),
+        swizzle: random.u8(0..4),
+        outside: random.u8(0..2),
     }
-    (map[83], map[84], map[85]) = (rank as u8, random.u8(0..14), random.u8(0..4));
+    .encode();
     if random.bool() {
         for _ in 0..random.u32(1..4) {
-            let at = random.usize(8..88);
+            let at = random.usize(..88);
             map[at] = [0, 1, 0x7F, 0x80, 0xFF, random.u8(..)][random.usize(..6)];
         }
     }

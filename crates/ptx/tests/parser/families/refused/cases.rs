@@ -19,6 +19,15 @@ fn types_of_instructions() {
         "`shl.s32`: it has no `.s32`: expected one of `.b16`, `.b32`, `.b64`",
     );
     takes("shl.b32 %b32_0,%b32_1,3;");
+    for line in [
+        "tensormap.replace.tile.box_dim.global.b1024.b32 [%b64_0],5,%b32_0;",
+        "tensormap.replace.tile.box_dim.global.b1024.b32 [%b64_0],%b32_1,%b32_0;",
+        "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%b64_0],%b32_0;",
+        "tensormap.replace.tile.rank.local.b1024.b32 [%b64_0],%b32_0;",
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%b64_0],[%b32_0],64;",
+    ] {
+        assert!(ours(line).is_some(), "{line}");
+    }
     refuses(
         "cvt.rn.f32.f16 %f32_0,%b16_1;",
         "`cvt.rn.f32.f16`: a conversion from `.f16` to `.f32` takes no rounding",

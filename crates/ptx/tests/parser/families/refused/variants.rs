@@ -125,6 +125,11 @@ const TYPED: &[&str] = &[
     "mov.T <m0>,{<h>,<h>}",
     "mov.T <0>,{<r>,<r>}",
     "prmt.T <0>,<1>,<2>,<r>",
+    "tensormap.replace.tile.global_address.global.b1024.T [<d>],<m0>",
+    "tensormap.replace.tile.rank.global.b1024.T [<d>],<m0>",
+    "tensormap.replace.tile.box_dim.global.b1024.T [<d>],4,<m0>",
+    "tensormap.replace.tile.global_stride.global.b1024.T [<d>],3,<m0>",
+    "tensormap.replace.tile.elemtype.global.b1024.T [<d>],3",
     "ld.global.T <m0>,[<d>]",
     "ld.global.v2.T {<m0>,<m1>},[<d>]",
     "ld.global.v4.T {<m0>,<m1>,<m2>,<m3>},[<d>]",
@@ -166,6 +171,8 @@ const TYPED: &[&str] = &[
 
 /// Each `<type>` is an operand, of a register of that type where it is right.
 const OPERANDS: &[&str] = &[
+    "tensormap.replace.tile.global_dim.global.b1024.b32 [<b64>],0,<b32>",
+    "tensormap.replace.tile.global_stride.global.b1024.b64 [<b64>],0,<b64>",
     "add.u32 <u32>,<u32>,<u32>",
     "add.s16 <s16>,<s16>,<s16>",
     "add.u16x2 <b32>,<b32>,<b32>",

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs what PyTorch does, Triton's tutorials and its own tests of the language on the emulated driver:
+#
+#   scripts/clients/triton.sh RIDGEPOINT CHECKOUT FOLDER [PYTEST-ARGUMENT...]
+#
+# RIDGEPOINT is the command, CHECKOUT Triton's, as old as the release that PyTorch asks for. FOLDER gets an environment with
+# PyTorch, whose operators run on the CPU, from PyPI (6 GB), the tests' log and results, and a JSON file per finding. Arguments are pytest's: `-n 2` for
+# two processes, `-k` for some of the tests. The exit status is that of the tests.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+ridgepoint=$(realpath "$1")
+checkout=$(realpath "$2")
+folder=$(realpath -m "$3")
+shift 3
+mkdir -p "$folder"
+
+if [ ! -x "$folder/environment/bin/pytest" ]; then
+    python3 -m venv "$folder/environment"
+    "$folder/environment/bin/pip" install --quiet torch numpy scipy pytest pytest-xdist pytest-timeout
+fi
+python=$folder/environment/bin/python
+emulate() { "$ridgepoint" emulate --findings "$folder/findings" "$@"; }
+
+emulate -- "$python" -W ignore "$here/torch_operators.py"
+cd "$checkout"
+for tutorial in 01-vector-add 02-fused-softmax 03-matrix-multiplication 04-low-memory-dropout 05-layer-norm \
+    06-fused-attention 07-extern-functions 08-grouped-gemm; do
+    echo "== $tutorial"
+    emulate --quiet -- "$python" -W ignore "$here/triton_tutorial.py" "python/tutorials/$tutorial.py" || echo "failed: $?"
+done
+emulate --program-status -- "$python" -m pytest -q -p no:cacheprovider --tb=line --timeout 300 \
+    --junitxml "$folder/tests.xml" "$@" python/test/unit/language
