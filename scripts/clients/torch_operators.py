@@ -20,6 +20,12 @@ assert wide.sum().item() == x.sum().item() and wide[:, 0].abs().sum().item() == 
 assert (x.half() * 2.5).dtype == torch.float16 and (torch.tensor(3, dtype=torch.int8, **on_device) & 1).dtype == torch.int8
 assert x.to(torch.int16).bitwise_and(3).tolist() == [2, 1, 2, 3, 2, 1, 2, 3]
 
+# Conjugates are views.
+turned = torch.tensor([[1 + 2j, 3 - 1j]], **on_device)
+assert (turned.conj() @ turned.T).item() == 15 and turned.conj().clone().cpu().equal(turned.cpu().conj())
+turned.conj().copy_(torch.tensor([[5j, 1]], dtype=turned.dtype))
+assert turned.tolist() == [[-5j, 1]]
+
 # Results given by the caller, and of sizes that values decide on.
 out = torch.empty(0, **on_device)
 assert torch.add(x, 1, out=out) is out and out.tolist() == [7, 2, 7, 4, 7, 6, 7, 8]

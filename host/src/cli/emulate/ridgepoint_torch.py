@@ -69,15 +69,22 @@ def reach(tensor):
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride()))
 
 
+def seen_as(memory, tensor):
+    """The view of memory that a tensor is of its own: its numbers may be conjugate or negative."""
+    view = memory.as_strided(tensor.size(), tensor.stride())
+    view = view.conj() if tensor.is_conj() else view
+    return torch._neg_view(view) if tensor.is_neg() else view
+
+
 def fetched(tensor):
     """The same on the CPU, laid out alike."""
     if torch.cuda.is_current_stream_capturing():
         raise RuntimeError("`ridgepoint emulate` runs PyTorch's operators on the CPU, where no CUDA graph can capture them")
     memory = torch.empty(reach(tensor), dtype=tensor.dtype)
     copy_bytes(memory.data_ptr(), tensor.data_ptr(), memory.nbytes, tensor.device)
-    if not memory.is_pinned():
-        torch.cuda.current_stream(tensor.device).synchronize()
-    return memory.as_strided(tensor.size(), tensor.stride())
+    # Functions of the host may be in front of the copy.
+    torch.cuda.current_stream(tensor.device).synchronize()
+    return seen_as(memory, tensor)
 
 
 def write(tensor, values):
@@ -85,12 +92,13 @@ def write(tensor, values):
     if tensor.size() != values.size():
         tensor.resize_(values.size())
     if tensor.stride() != values.stride():
-        values = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype).copy_(values)
+        values = seen_as(torch.empty(reach(tensor), dtype=tensor.dtype), tensor).copy_(values)
     copy_bytes(tensor.data_ptr(), values.data_ptr(), reach(tensor) * tensor.element_size(), tensor.device)
 
 
 def sent(values, device):
     """The same on a device."""
+    values = values.resolve_conj().resolve_neg()
     tensor = torch.empty_strided(values.size(), values.stride(), dtype=values.dtype, device=device)
     write(tensor, values)
     return tensor
@@ -205,7 +213,7 @@ def copy(tensor, source, non_blocking=False):
         return tensor.copy_(values)
     tell()
     # What lies between its elements is written back as it was.
-    lowered = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype) if is_dense(tensor) else fetched(tensor)
+    lowered = seen_as(torch.empty(reach(tensor), dtype=tensor.dtype), tensor) if is_dense(tensor) else fetched(tensor)
     write(tensor, lowered.copy_(values))
     return tensor
 
