@@ -1,4 +1,4 @@
-"""What PyTorch does on the emulated driver, its operators on the CPU. `scripts/clients/triton.sh` runs it."""
+"""PyTorch on the emulated driver, its operators on the CPU: a check of each kind. `scripts/clients/triton.sh` runs it."""
 
 import torch
 
@@ -43,6 +43,34 @@ drawn = [torch.randn(4, generator=generator, **on_device) for _ in range(2)]
 assert not drawn[0].equal(drawn[1])
 assert torch.randn(4, generator=generator.manual_seed(3), **on_device).equal(drawn[0])
 
+torch.cuda.manual_seed(7)
+drawn = torch.rand(4, **on_device)
+torch.cuda.manual_seed(7)
+assert torch.rand(4, **on_device).equal(drawn)
+
+# Operands that lie between each other, each of which is written.
+columns = torch.ones(3, 2, **on_device)
+torch._foreach_mul_([columns[:, 0], columns[:, 1]], 2)
+assert columns.tolist() == [[2, 2]] * 3
+
+# Forms that a CPU has not.
+for normalize in (torch.softmax, torch.log_softmax):
+    both = []
+    for device in ("cpu", "cuda"):
+        given = torch.linspace(-1, 1, 12).view(3, 4).half().to(device).requires_grad_(True)
+        made = normalize(given, -1, dtype=torch.float32)
+        made.backward(torch.linspace(0, 1, 12, device=device).view(3, 4))
+        both.append((made.detach().cpu(), given.grad.cpu()))
+    torch.testing.assert_close(both[0], both[1])
+both = []
+for device in ("cpu", "cuda"):
+    torch.manual_seed(4)
+    layers = torch.nn.Sequential(torch.nn.Conv1d(4, 4, 3, groups=4), torch.nn.RMSNorm(6)).to(device)
+    given = torch.linspace(-1, 1, 32).view(1, 4, 8).to(device).requires_grad_(True)
+    layers(given).square().sum().backward()
+    both.append([given.grad.cpu()] + [parameter.grad.cpu() for parameter in layers.parameters()])
+torch.testing.assert_close(both[0], both[1])
+
 # Gradients, layers, an optimizer, attention: as on the CPU.
 model = torch.nn.Sequential(
     torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 2)
@@ -82,7 +110,7 @@ logits = torch.randn(4, 64, **on_device)
 softmax = torch.compile(lambda values: torch.softmax(values * 2, -1))
 torch.testing.assert_close(softmax(logits).cpu(), torch.softmax(logits.cpu() * 2, -1))
 
-# What cannot be done is said.
+# An operator in a graph is refused.
 graph = torch.cuda.CUDAGraph()
 try:
     with torch.cuda.graph(graph):

@@ -99,7 +99,17 @@ fn convert(
                 text.chars().take(precision.unwrap_or(usize::MAX)).collect(),
             )
         }
-        'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+        'a' | 'A' => {
+            let value = f64::from_bits(next(8)?);
+            let sign = sign(value.is_sign_negative() && !value.is_nan(), &flags);
+            let digits = hexadecimal(value.abs(), precision);
+            let digits = match letter {
+                'A' => digits.to_uppercase(),
+                _ => digits,
+            };
+            (sign, digits)
+        }
+        'f' | 'F' | 'e' | 'E' | 'g' | 'G' => {
             let value = f64::from_bits(next(8)?);
             let digits = float(value.abs(), letter, precision.unwrap_or(6));
             (
@@ -115,10 +125,15 @@ fn convert(
     };
     let fill = width.saturating_sub(sign.len() + digits.chars().count());
     let has_zeros = flags.contains('0') && !is_left && letter != 's';
+    // Zeros stand behind the 0x of `%a`.
+    let (radix, digits) = match digits.split_at_checked(2) {
+        Some((radix @ ("0x" | "0X"), digits)) if "aA".contains(letter) => (radix, digits),
+        _ => ("", &*digits),
+    };
     Ok(match (is_left, has_zeros) {
-        (true, _) => format!("{sign}{digits}{}", " ".repeat(fill)),
-        (false, true) => format!("{sign}{}{digits}", "0".repeat(fill)),
-        (false, false) => format!("{}{sign}{digits}", " ".repeat(fill)),
+        (true, _) => format!("{sign}{radix}{digits}{}", " ".repeat(fill)),
+        (false, true) => format!("{sign}{radix}{}{digits}", "0".repeat(fill)),
+        (false, false) => format!("{}{sign}{radix}{digits}", " ".repeat(fill)),
     })
 }
 
@@ -159,6 +174,35 @@ fn float(value: f64, letter: char, precision: usize) -> String {
     }
 }
 
+/// A float that is not negative, by `%a`: so many digits behind the point, or all but zeros at the end.
+fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+    const DIGITS: usize = 13;
+    const FRACTION: u64 = (1 << (4 * DIGITS)) - 1;
+    if !value.is_finite() {
+        return float(value, 'a', 0);
+    }
+    let bits = value.to_bits();
+    let (mut mantissa, exponent) = match (bits >> (4 * DIGITS), bits & FRACTION) {
+        (0, 0) => (0, 0),
+        (0, fraction) => (fraction, -1022),
+        (exponent, fraction) => (FRACTION + 1 | fraction, exponent as i32 - 1023),
+    };
+    if let Some(precision) = precision.filter(|it| *it < DIGITS) {
+        // To the nearest, and of two to the even one.
+        let unit = 1u64 << (4 * (DIGITS - precision));
+        let (kept, rest) = (mantissa / unit, mantissa % unit);
+        let is_up = rest > unit / 2 || rest == unit / 2 && kept % 2 == 1;
+        mantissa = (kept + u64::from(is_up)) * unit;
+    }
+    let digits = format!("{:013x}", mantissa & FRACTION);
+    let digits = match precision {
+        Some(precision) => format!("{digits:0<precision$}")[..precision].to_owned(),
+        None => digits.trim_end_matches('0').to_owned(),
+    };
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("0x{}{point}{digits}p{exponent:+}", mantissa >> (4 * DIGITS))
+}
+
 /// The decimal exponent of a value that is rounded to so many digits behind the point.
 fn exponent(value: f64, precision: usize) -> i32 {
     let text = format!("{value:.precision$e}");
@@ -184,4 +228,37 @@ fn shortened(text: &str) -> String {
         false => digits,
     };
     format!("{digits}{exponent}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format;
+
+    /// As glibc writes them.
+    #[test]
+    fn floats_in_hexadecimal() {
+        for (given, value, expected) in [
+            ("%a", 1.0, "0x1p+0"),
+            ("%a", 0.1, "0x1.999999999999ap-4"),
+            ("%a", -1.5, "-0x1.8p+0"),
+            ("%a", 0.0, "0x0p+0"),
+            ("%a", 5e-324, "0x0.0000000000001p-1022"),
+            ("%a", f64::MIN_POSITIVE, "0x1p-1022"),
+            ("%.3a", 0.1, "0x1.99ap-4"),
+            ("%.0a", 1.5, "0x2p+0"),
+            ("%.0a", 2.5, "0x1p+1"),
+            ("%.1a", 1.96875, "0x2.0p+0"),
+            ("%.16a", 1.0 / 3.0, "0x1.5555555555555000p-2"),
+            ("%A", 255.5, "0X1.FFP+7"),
+            ("%12a|", 1.0, "      0x1p+0|"),
+            ("%-12a|", 1.0, "0x1p+0      |"),
+            ("%012a", -1.0, "-0x000001p+0"),
+            ("%+a", 1.0, "+0x1p+0"),
+            ("%A", f64::INFINITY, "INF"),
+        ] {
+            let text = |_, _| unreachable!("there is no %s");
+            let got = format(given, &mut |_| Ok(f64::to_bits(value)), &text);
+            assert_eq!(got.ok().as_deref(), Some(expected), "{given} of {value}");
+        }
+    }
 }

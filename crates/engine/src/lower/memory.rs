@@ -391,24 +391,29 @@ impl Lowering<'_> {
 
     pub(super) fn fence(&mut self, fence: &Fence) -> Lowered<()> {
         // Fences of proxies order what the engine does in order anyway: the checks want to know of them.
-        let (order, scope) = match *fence {
-            Fence::Thread { order, scope, .. } => (order, scope),
+        match *fence {
+            Fence::Thread { order, scope, .. } | Fence::TensorMap { order, scope, .. } => {
+                self.fence_of_threads(order, scope);
+            }
             Fence::MbarrierInit
             | Fence::AsyncGeneric { .. }
             | Fence::Proxy(Proxy::Async | Proxy::AsyncShared | Proxy::AsyncSharedCluster) => {
                 let run = handler!([], |c, _op| checked::proxy_fence(c));
                 self.emit_masked(run, 0, [0; 3], 0);
-                return Ok(());
             }
-            Fence::Proxy(_) | Fence::TensorMap { .. } => return Ok(()),
-        };
+            Fence::Proxy(_) => {}
+        }
+        Ok(())
+    }
+
+    /// A fence of the thread's accesses.
+    pub(super) fn fence_of_threads(&mut self, order: Order, scope: Scope) {
         let run = handler!([], |c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             c.at.looks = c.at.looks.saturating_add(1);
             checked::fence(c, op.a, op.b);
         });
         self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
-        Ok(())
     }
 }
 

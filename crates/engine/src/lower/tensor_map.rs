@@ -2,8 +2,7 @@
 
 use ptx::{Address, Operand, Order, Scope, TensorMapCopy, TensorMapField, TensorMapReplace, Type};
 
-use super::handler::handler;
-use super::slots::kind;
+use super::handler::{handler, rare};
 use super::{Lowered, Lowering};
 use crate::exec::access::{self, Access, Act, Data};
 use crate::exec::registers::{Kind, LANES};
@@ -49,32 +48,51 @@ impl Lowering<'_> {
             _ => it.value,
         };
         let mut data = vec![self.field(&value, ty)?];
+        // Assemblers before that of CUDA 12.5 wanted strides in units of 16 bytes, and compilers gave them.
+        if it.field == TensorMapField::GlobalStride && self.layout.module.version < (8, 5) {
+            let run = rare!([d: Kind::Double, a: Kind::Double], |c, op| {
+                let strides = *c.slot::<u64>(op.a);
+                *c.slot_mut(op.d) = strides.map(|stride| stride.wrapping_mul(16));
+            });
+            let stride = data[0].slot.unwrap_or(0);
+            data[0].slot = Some(self.value(run, Kind::Double, [stride, 0, 0], 0));
+        }
         if it.field == TensorMapField::GlobalAddress {
-            // What says that there is a tensor map lies behind the address.
+            // The mark of a tensor map lies behind the address.
             let mark = Operand::Immediate(u64::from_le_bytes(*tensor_map::MARK));
             data.push(self.field(&mark, ty)?);
         }
         let address = Address {
             base: it.tensor_map.base,
-            offset: it.tensor_map.offset + i64::from(offset),
+            offset: it.tensor_map.offset.wrapping_add(i64::from(offset)),
         };
         let (weak, scope) = (Order::Weak, Scope::System);
         self.access(it.space, ty, &address, weak, scope, Act::Store, data)
     }
 
+    /// A field's value. Where the field is narrower than the operand, a value that is too large stays too large.
     fn field(&mut self, value: &Operand, ty: Type) -> Lowered<Data> {
-        let kind = match *value {
-            Operand::Register(register) => self.slots.kind(register),
-            _ => kind(ty),
+        let kind = match ty {
+            Type::B64 => Kind::Double,
+            _ => Kind::Word,
         };
+        let mut slot = self.read(value, kind)?;
+        if ty.bits() < 32 {
+            let run = rare!([d: Kind::Word, a: Kind::Word], |c, op| {
+                let values = *c.slot::<u32>(op.a);
+                *c.slot_mut(op.d) = values.map(|value| value.min(op.aux as u32));
+            });
+            let max = (1u64 << ty.bits()) - 1;
+            slot = self.value(run, Kind::Word, [slot, 0, 0], max);
+        }
         Ok(Data {
-            slot: Some(self.read(value, kind)?),
+            slot: Some(slot),
             kind,
             bits: 128,
         })
     }
 
-    /// `tensormap.cp_fenceproxy`: a word by each lane. Its fence orders what the engine does in order anyway.
+    /// `tensormap.cp_fenceproxy`: a word by each lane, and a release.
     pub(super) fn copy_tensor_map(&mut self, it: &TensorMapCopy) -> Lowered<()> {
         let [from, to] = [
             self.each_word(&it.source)?,
@@ -107,6 +125,7 @@ impl Lowering<'_> {
             };
             self.access_from(base, access);
         }
+        self.fence_of_threads(Order::Release, it.scope);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ named! {
         Swizzle = "swizzle_mode",
         /// How many bytes change places together.
         SwizzleAtomicity = "swizzle_atomicity",
-        /// What elements outside of the tensor are.
+        /// The value of elements outside of the tensor.
         Fill = "fill_mode",
     }
 }

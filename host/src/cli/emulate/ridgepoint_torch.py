@@ -28,6 +28,8 @@ KEPT = {
     "aten::set_.source_Storage_storage_offset",
     "aten::set_.source_Tensor",
 }
+# Those that would call others, which there are for GPUs alone.
+WHOLE = {"aten::convolution", "aten::convolution_backward"}
 # Those that compute in 16 bits on a CPU, where a GPU does in 32: so many of their results are rounded, the first ones.
 WIDENED = {
     "aten::embedding_dense_backward": 1,
@@ -69,6 +71,11 @@ def reach(tensor):
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride()))
 
 
+def is_dense(tensor):
+    """Whether it has each element of the memory that it reaches over, once."""
+    return reach(tensor) == tensor.numel()
+
+
 def seen_as(memory, tensor):
     """The view of memory that a tensor is of its own: its numbers may be conjugate or negative."""
     view = memory.as_strided(tensor.size(), tensor.stride())
@@ -91,7 +98,10 @@ def write(tensor, values):
     """Gives a tensor of a device the values of one of the CPU, and its size."""
     if tensor.size() != values.size():
         tensor.resize_(values.size())
-    if tensor.stride() != values.stride():
+    if not is_dense(tensor):
+        # What lies between its elements is written back as it is now: other operands may have changed it.
+        values = fetched(tensor).copy_(values)
+    elif tensor.stride() != values.stride():
         values = seen_as(torch.empty(reach(tensor), dtype=tensor.dtype), tensor).copy_(values)
     copy_bytes(tensor.data_ptr(), values.data_ptr(), reach(tensor) * tensor.element_size(), tensor.device)
 
@@ -106,15 +116,50 @@ def sent(values, device):
 
 def generator(of_device):
     """A generator of the CPU that goes on where one of a device is. That goes on, too."""
-    if of_device in torch.cuda.default_generators:
-        return None
     seed, offset = of_device.initial_seed(), of_device.get_offset()
     of_device.set_offset(offset + 4)
     return torch.Generator().manual_seed((seed + offset * 0x9E3779B97F4A7C15) % 2**63)
 
 
+def softmax(values, dimension, half_to_float):
+    return torch.ops.aten._softmax(values.float() if half_to_float else values, dimension, False)
+
+
+def log_softmax(values, dimension, half_to_float):
+    return torch.ops.aten._log_softmax(values.float() if half_to_float else values, dimension, False)
+
+
+def softmax_backward(gradient, output, dimension, to):
+    return torch.ops.aten._softmax_backward_data(gradient, output, dimension, gradient.dtype).to(to)
+
+
+def log_softmax_backward(gradient, output, dimension, to):
+    return torch.ops.aten._log_softmax_backward_data(gradient, output, dimension, gradient.dtype).to(to)
+
+
+def rms_norm_backward(gradient, values, shape, scale, weight, wanted):
+    normalized = values.float() * scale.float()
+    weighted = gradient.float() * (1 if weight is None else weight.float())
+    inner = tuple(range(-len(shape), 0))
+    of_values = scale.float() * (weighted - normalized * (weighted * normalized).mean(inner, keepdim=True))
+    of_weight = None
+    if weight is not None and wanted[1]:
+        of_weight = (gradient.float() * normalized).sum(tuple(range(values.dim() - len(shape)))).to(weight.dtype)
+    return of_values.to(values.dtype), of_weight
+
+
+# Those that a CPU has not at all, or of fewer types.
+REPLACED = {
+    "aten::_fused_rms_norm_backward": rms_norm_backward,
+    "aten::_log_softmax": log_softmax,
+    "aten::_log_softmax_backward_data": log_softmax_backward,
+    "aten::_softmax": softmax,
+    "aten::_softmax_backward_data": softmax_backward,
+}
+
+
 class Call:
-    """What an operator is given for the CPU, in place of what it was called with."""
+    """The operands of an operator, as the CPU is given them."""
 
     def __init__(self, is_widened):
         self.device = None
@@ -123,6 +168,10 @@ class Call:
         self.narrow = None
         # By identity, as an operator may write to an operand and return it.
         self.of_device = []
+
+    def number(self):
+        """The device's."""
+        return torch.cuda.current_device() if self.device is None or self.device.index is None else self.device.index
 
     def lower(self, value):
         if isinstance(value, torch.Tensor) and value.is_cuda:
@@ -158,19 +207,21 @@ class Call:
             known = (tensor for tensor, copy in self.of_device if copy is value)
             tensor = next(known, None)
             if tensor is None:
-                tensor = sent(value, self.device or torch.device("cuda", torch.cuda.current_device()))
+                tensor = sent(value, torch.device("cuda", self.number()))
             return tensor
         if isinstance(value, (list, tuple)):
             return type(value)(map(self.lift, value))
         return value
 
 
-def on_cpu(operator):
+def on_cpu(name, operator):
     """The operator for tensors of a device, by the one for the CPU."""
     parameters = operator._schema.arguments
     written = [parameter.name for parameter in parameters if parameter.alias_info and parameter.alias_info.is_write]
     names = [parameter.name for parameter in parameters]
     rounded = 0 if written else WIDENED.get(operator._schema.name, 0)
+    is_random = "generator" in names
+    replace = REPLACED.get(name)
     tensors = [parameter.name for parameter in parameters if str(parameter.type) == "Tensor"]
 
     def operate(*arguments, **options):
@@ -179,9 +230,14 @@ def on_cpu(operator):
         given = dict(zip(names, arguments)) | options
         # A tensor that C++ has made of a number is one again here, which another form of the operator takes.
         has_number = any(isinstance(given.get(name), (bool, int, float, complex)) for name in tensors)
-        callee = operator.overloadpacket if has_number else operator
+        callee = operator.overloadpacket if has_number else replace or operator
         lowered = [call.lower(argument) for argument in arguments]
-        result = callee(*lowered, **{name: call.lower(option) for name, option in options.items()})
+        options = {name: call.lower(option) for name, option in options.items()}
+        if is_random and given.get("generator") is None:
+            own = generator(torch.cuda.default_generators[call.number()])
+            lowered[names.index("generator") :] = []
+            options["generator"] = own
+        result = callee(*lowered, **options)
         for name in written:
             call.finish(given.get(name))
         if call.narrow and isinstance(result, tuple):
@@ -193,28 +249,24 @@ def on_cpu(operator):
     return operate
 
 
-def is_dense(tensor):
-    """Whether it has each element of the memory that it reaches over, once."""
-    return reach(tensor) == tensor.numel()
-
-
 def copy(tensor, source, non_blocking=False):
     """`aten::copy_`, one of whose tensors is on a device."""
     is_plain = tensor.dtype == source.dtype and tensor.size() == source.size() and tensor.stride() == source.stride()
     is_plain &= is_dense(tensor) and tensor.is_neg() == source.is_neg() and tensor.is_conj() == source.is_conj()
     device = tensor.device if tensor.is_cuda else source.device
+    if tensor.is_cuda and source.is_cuda and tensor.device != source.device:
+        torch.cuda.current_stream(source.device).synchronize()
     if is_plain:
         copy_bytes(tensor.data_ptr(), source.data_ptr(), tensor.nbytes, device)
-        if not non_blocking and not (tensor.is_cuda and source.is_cuda):
+        is_waited_for = not non_blocking if tensor.is_cuda != source.is_cuda else tensor.device != source.device
+        if is_waited_for:
             torch.cuda.current_stream(device).synchronize()
         return tensor
     values = fetched(source) if source.is_cuda else source
     if not tensor.is_cuda:
         return tensor.copy_(values)
     tell()
-    # What lies between its elements is written back as it was.
-    lowered = seen_as(torch.empty(reach(tensor), dtype=tensor.dtype), tensor) if is_dense(tensor) else fetched(tensor)
-    write(tensor, lowered.copy_(values))
+    write(tensor, seen_as(torch.empty(reach(tensor), dtype=tensor.dtype), tensor).copy_(values))
     return tensor
 
 
@@ -228,7 +280,8 @@ def operators():
     """Those that have a kernel of their own for GPUs."""
     for name in torch._C._dispatch_get_all_op_names():
         namespace, _, rest = name.partition("::")
-        if namespace != "aten" or name in KEPT or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA"):
+        is_of_device = name in WHOLE or torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")
+        if namespace != "aten" or name in KEPT or not is_of_device:
             continue
         packet, _, overload = rest.partition(".")
         operator = getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
@@ -244,9 +297,10 @@ def begin():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, operator in operators():
-            library.impl(name.removeprefix("aten::"), on_cpu(operator), **override)
+            library.impl(name.removeprefix("aten::"), on_cpu(name, operator), **override)
         library.impl("copy_", copy, **override)
-    # What is left are ways to compute convolutions and attention that call operators which the CPU has, too.
+        library.impl("_use_cudnn_ctc_loss", lambda *_arguments, **_options: False, **override)
+    # The ways to compute attention and batches' norms that are left call operators which the CPU has, too.
     torch.backends.cudnn.enabled = False
     for leave in ("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_cudnn_sdp"):
         getattr(torch.backends.cuda, leave, bool)(False)

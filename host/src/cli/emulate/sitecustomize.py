@@ -67,20 +67,26 @@ def without_linker(module):
 def with_operators(module):
     """PyTorch with operators that need no machine code, unless it was built for CPUs alone."""
     if module.version.cuda:
-        import ridgepoint_torch
+        try:
+            import ridgepoint_torch
 
-        module._ridgepoint_operators = ridgepoint_torch.begin()
+            module._ridgepoint_operators = ridgepoint_torch.begin()
+        except Exception as error:
+            print(f"ridgepoint: the operators of PyTorch {module.__version__} cannot run on the CPU: {error!r}", file=sys.stderr)
 
 
 def measured_once(module):
     """Triton's benchmarks, by which it chooses among configurations, run each once: more often they tell no more here."""
 
     @functools.wraps(module.do_bench)
-    def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean"):
+    def do_bench(fn, *_arguments, quantiles=None, return_mode="mean", **_options):
         begun = time.perf_counter()
         fn()
         took = (time.perf_counter() - begun) * 1e3
-        return [took] * len(quantiles) if quantiles else [took] if return_mode == "all" else took
+        count = None if quantiles is None else len(quantiles)
+        if count is None:
+            return [took] if return_mode == "all" else took
+        return took if count == 1 else [took] * count
 
     module.do_bench = do_bench
 

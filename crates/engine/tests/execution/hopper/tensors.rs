@@ -152,6 +152,11 @@ fn kernels_make_tensor_maps() {
     // 33 + 7 columns and 17 + 3 rows are inside; element 7 of row 0 is swizzled with 0.
     let filled = with("7", "1").run();
     assert_eq!((filled[6], filled[7]), (expected[6], 0x7fff_ffff));
+    let old = with("2", "0").body(|text| {
+        text.replace(".version 8.6", ".version 8.4")
+            .replace("mov.u64 %rd6, 160", "mov.u64 %rd6, 10")
+    });
+    assert_eq!(old.run(), expected);
     // A field that has not been given.
     let no_step = with("2", "0").body(|text| {
         text.replace(
@@ -164,6 +169,9 @@ fn kernels_make_tensor_maps() {
         said.contains("has 8 elements in dimension 1, with a stride of 0"),
         "{said}"
     );
+    let wide = with("2", "0").body(|text| text.replace("[%rd4], 1, 8;", "[%rd4], 1, 65544;"));
+    let said = wide.finding();
+    assert!(said.contains("has 65535 elements in dimension 1"), "{said}");
     let askew = with("2", "0").body(|text| text.replace("mov.u64 %rd6, 160", "mov.u64 %rd6, 168"));
     let said = askew.finding();
     assert!(
