@@ -185,7 +185,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     let (mut mantissa, exponent) = match (bits >> (4 * DIGITS), bits & FRACTION) {
         (0, 0) => (0, 0),
         (0, fraction) => (fraction, -1022),
-        (exponent, fraction) => (FRACTION + 1 | fraction, exponent as i32 - 1023),
+        (exponent, fraction) => ((FRACTION + 1) | fraction, exponent as i32 - 1023),
     };
     if let Some(precision) = precision.filter(|it| *it < DIGITS) {
         // To the nearest, and of two to the even one.
