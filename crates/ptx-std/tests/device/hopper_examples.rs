@@ -9,6 +9,7 @@ use cuda_builder::{CudaBuilder, Level, Lint, NvvmArch};
 use cuda_std::bf16;
 use engine::check::{Checker, Streams};
 use engine::memory::{Contents, Label, Memory};
+use engine::tensor_map::Described;
 use engine::{Checks, Module, Options, Shape};
 
 /// The modules whose functions panic on the host.
@@ -174,19 +175,17 @@ impl Matrix {
 
     /// The map as the engine's driver writes it.
     fn map(&self, start: u64) -> [u8; 128] {
-        let mut map = [0; 128];
-        let row = self.bytes.len() as u64 / u64::from(self.sizes[1]);
-        map[8..16].copy_from_slice(b"RPTENSOR");
-        map[..8].copy_from_slice(&start.to_le_bytes());
-        map[16..24].copy_from_slice(&row.to_le_bytes());
-        for (at, (size, count)) in self.sizes.iter().zip(self.counts).enumerate() {
-            map[48 + 4 * at..][..4].copy_from_slice(&(size - 1).to_le_bytes());
-            map[68 + 2 * at..][..2].copy_from_slice(&count.to_le_bytes());
-            map[78 + at] = 1;
+        Described {
+            address: start,
+            strides: &[self.bytes.len() as u64 / u64::from(self.sizes[1])],
+            sizes: &self.sizes.map(u64::from),
+            tile: &self.counts.map(u32::from),
+            steps: &[1; 2],
+            element: self.kind[0],
+            swizzle: self.kind[1],
+            outside: 0,
         }
-        map[83] = 2;
-        map[84..86].copy_from_slice(&self.kind);
-        map
+        .encode()
     }
 }
 
