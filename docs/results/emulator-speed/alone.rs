@@ -5,21 +5,17 @@ use engine::memory::{Contents, Label, Memory};
 use engine::{Checks, Module, Options, Shape};
 use std::sync::Arc;
 use std::time::Instant;
-fn main() {
-    let text = std::fs::read_to_string("saxpy.ptx").unwrap();
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string("saxpy.ptx")?;
     let memory: Arc<Memory> = Arc::default();
-    let module = Module::load(&text, &memory).unwrap();
-    let kernel = module.kernel("saxpy").unwrap();
+    let module = Module::load(&text, &memory)?;
+    let kernel = module.kernel("saxpy").ok_or("no saxpy")?;
     let mut checker = Checker::new();
     let mut streams = Streams::default();
     let stream = streams.stream();
     for (n, threads, rounds, count) in [(32u32, 32u32, 21, 5000), (16 << 20, 256, 9, 1)] {
-        let x = memory
-            .allocate(4 * n as u64, 256, Contents::Defined, Label::new("x", 4))
-            .unwrap();
-        let y = memory
-            .allocate(4 * n as u64, 256, Contents::Defined, Label::new("y", 4))
-            .unwrap();
+        let x = memory.allocate(4 * n as u64, 256, Contents::Defined, Label::new("x", 4))?;
+        let y = memory.allocate(4 * n as u64, 256, Contents::Defined, Label::new("y", 4))?;
         let p = [
             &n.to_le_bytes()[..],
             &2f32.to_le_bytes(),
@@ -48,7 +44,7 @@ fn main() {
                         lent: vec![],
                         benign: None,
                     });
-                    kernel.launch(shape, options, &p, &|_| {}, checks).unwrap();
+                    kernel.launch(shape, options, &p, &|_| {}, checks)?;
                 }
                 times.push(start.elapsed().as_secs_f64() * 1e6 / count as f64);
             }
@@ -60,4 +56,5 @@ fn main() {
             );
         }
     }
+    Ok(())
 }

@@ -26,4 +26,5 @@ mod schedules;
 mod support;
 mod time_limit;
 mod undefined;
+mod waits;
 mod wmma;

@@ -121,20 +121,14 @@ def generator(of_device):
     return torch.Generator().manual_seed((seed + offset * 0x9E3779B97F4A7C15) % 2**63)
 
 
-def softmax(values, dimension, half_to_float):
-    return torch.ops.aten._softmax(values.float() if half_to_float else values, dimension, False)
+def softmax_by(operator):
+    """A softmax of 16 bits into 32, which is of 32 bits alone on a CPU."""
+    return lambda values, dimension, half_to_float: operator(values.float() if half_to_float else values, dimension, False)
 
 
-def log_softmax(values, dimension, half_to_float):
-    return torch.ops.aten._log_softmax(values.float() if half_to_float else values, dimension, False)
-
-
-def softmax_backward(gradient, output, dimension, to):
-    return torch.ops.aten._softmax_backward_data(gradient, output, dimension, gradient.dtype).to(to)
-
-
-def log_softmax_backward(gradient, output, dimension, to):
-    return torch.ops.aten._log_softmax_backward_data(gradient, output, dimension, gradient.dtype).to(to)
+def softmax_backward_by(operator):
+    """Its gradient."""
+    return lambda gradient, output, dimension, to: operator(gradient, output, dimension, gradient.dtype).to(to)
 
 
 def rms_norm_backward(gradient, values, shape, scale, weight, wanted):
@@ -151,10 +145,10 @@ def rms_norm_backward(gradient, values, shape, scale, weight, wanted):
 # Those that a CPU has not at all, or of fewer types.
 REPLACED = {
     "aten::_fused_rms_norm_backward": rms_norm_backward,
-    "aten::_log_softmax": log_softmax,
-    "aten::_log_softmax_backward_data": log_softmax_backward,
-    "aten::_softmax": softmax,
-    "aten::_softmax_backward_data": softmax_backward,
+    "aten::_log_softmax": softmax_by(torch.ops.aten._log_softmax),
+    "aten::_log_softmax_backward_data": softmax_backward_by(torch.ops.aten._log_softmax_backward_data),
+    "aten::_softmax": softmax_by(torch.ops.aten._softmax),
+    "aten::_softmax_backward_data": softmax_backward_by(torch.ops.aten._softmax_backward_data),
 }
 
 

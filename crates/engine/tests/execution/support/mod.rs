@@ -1,5 +1,6 @@
 //! Helpers that tests of the engine share.
 
+pub(crate) mod launch;
 #[cfg(target_os = "linux")]
 pub(crate) mod process;
 
