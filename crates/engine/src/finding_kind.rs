@@ -136,7 +136,7 @@ kinds! {
     /// A block ends while a bulk copy may still read or write its shared memory.
     CopyAtExit = "asynchronous copy without a wait", ", and its block has ended";
 
-    /// A thread writes shared memory that a product of matrices reads, and has not waited for the product.
+    /// A thread uses memory that a product of matrices reads or writes, and has not waited for the product.
     PendingProduct = "product without a wait", "";
 
     /// A thread uses a register that a product of matrices reads or writes, and has not waited for the product.

@@ -35,6 +35,14 @@ pub enum Element {
     E4m3,
     /// `e5m2`
     E5m2,
+    /// `e3m2`, with the room of a byte
+    E3m2,
+    /// `e2m3`, with the room of a byte
+    E2m3,
+    /// `e2m1`, with the room of a byte
+    WideE2m1,
+    /// `e2m1`
+    E2m1,
     /// `s8`
     S8,
     /// `u8`
@@ -56,8 +64,19 @@ impl Element {
             Element::Tf32 => 32,
             Element::F16 | Element::Bf16 => 16,
             Element::E4m3 | Element::E5m2 | Element::S8 | Element::U8 => 8,
-            Element::S4 | Element::U4 => 4,
+            Element::E3m2 | Element::E2m3 => 6,
+            Element::S4 | Element::U4 | Element::WideE2m1 | Element::E2m1 => 4,
             Element::B1 => 1,
+        }
+    }
+
+    /// The bits that each takes in memory on average. Of 16 elements of 6 or 4 bits that have the room of bytes, those of the
+    /// elements come first, and what is left behind them.
+    #[inline(always)]
+    pub fn room_bits(self) -> u32 {
+        match self {
+            Element::E3m2 | Element::E2m3 | Element::WideE2m1 => 8,
+            other => other.bits(),
         }
     }
 
@@ -71,11 +90,49 @@ impl Element {
             Element::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
             Element::E4m3 => f64_from_half::<F16>(fp8::decode(bits as u8, E4M3)),
             Element::E5m2 => f64_from_half::<F16>(fp8::decode(bits as u8, E5M2)),
+            Element::E3m2 => few_bits(bits, 3, 2),
+            Element::E2m3 => few_bits(bits, 2, 3),
+            Element::WideE2m1 | Element::E2m1 => few_bits(bits, 2, 1),
             Element::S8 => f64::from(bits as i8),
             Element::U8 => f64::from(bits as u8),
             Element::S4 => f64::from((bits as i8) << 4 >> 4),
             Element::U4 => f64::from(bits as u8 & 15),
             Element::B1 => (bits & 1) as f64,
+        }
+    }
+}
+
+/// A float with a sign, an exponent and a mantissa of so many bits, all of whose bits are numbers.
+fn few_bits(bits: u64, exponent: u32, mantissa: u32) -> f64 {
+    let fraction = (bits & ((1 << mantissa) - 1)) as f64 / f64::from(1 << mantissa);
+    let power = (bits >> mantissa & ((1 << exponent) - 1)) as i32;
+    let bias = (1 << (exponent - 1)) - 1;
+    let magnitude = match power {
+        0 => fraction * f64::powi(2.0, 1 - bias),
+        _ => (1.0 + fraction) * f64::powi(2.0, power - bias),
+    };
+    match bits >> (exponent + mantissa) & 1 {
+        0 => magnitude,
+        _ => -magnitude,
+    }
+}
+
+/// The type of a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// `ue8m0`: a power of 2.
+    Ue8m0,
+    /// `ue4m3`: an `e4m3` without a sign.
+    Ue4m3,
+}
+
+impl Scale {
+    /// Its number, from its bits.
+    pub fn number(self, bits: u8) -> f64 {
+        match (self, bits) {
+            (Scale::Ue8m0, 0xff) => f64::NAN,
+            (Scale::Ue8m0, _) => f64::powi(2.0, i32::from(bits) - 127),
+            (Scale::Ue4m3, _) => Element::E4m3.number(u64::from(bits & 0x7f)),
         }
     }
 }

@@ -18,6 +18,7 @@ use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
+use super::tensor_memory::Committed;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, Global, Stop, Unwritten, live};
 use crate::memory::{AllocationId, Cached, Lanes, Memory};
@@ -71,6 +72,24 @@ pub(super) struct Incoming {
     /// Where, if it is not `cp.async`, which its block does not end before.
     pub(super) site: Option<u32>,
     sources: std::ops::Range<u64>,
+    /// What a commit of products in tensor memory tells of.
+    products: Option<Committed>,
+}
+
+impl Incoming {
+    /// The end of products, which a block's thread has committed.
+    pub(super) fn of_products(mbarrier: u64, by: BlockId, committed: Committed) -> Incoming {
+        Incoming {
+            mbarrier,
+            phase: 0,
+            parts: Vec::new(),
+            by,
+            thread: committed.thread,
+            site: None,
+            sources: 0..0,
+            products: Some(committed),
+        }
+    }
 }
 
 /// A copy out of shared memory.
@@ -101,6 +120,13 @@ struct Fenced {
 }
 
 impl Bulks {
+    /// The mbarrier of this will be told in its phase of now.
+    pub(super) fn expect(&mut self, it: Incoming) {
+        let phase = self.phases.get(&it.mbarrier).copied().unwrap_or(0);
+        self.counts_bytes.insert(it.mbarrier, ());
+        self.incoming.push(Incoming { phase, ..it });
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.incoming.is_empty() && self.outgoing.is_empty()
     }
@@ -176,7 +202,7 @@ impl Checker {
             warp: copy.thread / 32,
             sync: 0,
             mask: 1 << (copy.thread % 32),
-            from: time,
+            from: copy.products.map_or(time, |it| it.since),
             time: time + 1,
         };
         let head = Head {
@@ -188,6 +214,9 @@ impl Checker {
             .release_at(&mut self.world, offset, number, &head);
         for source in copy.sources.clone() {
             self.sources.remove(&source);
+        }
+        if let Some(committed) = copy.products {
+            self.land_products(copy.by, committed, time);
         }
     }
 
@@ -212,6 +241,7 @@ impl Checker {
                 thread,
                 site: None,
                 sources,
+                products: None,
             });
         }
     }
@@ -278,6 +308,7 @@ impl Checker {
             thread,
             site: Some(site),
             sources: first..self.copied,
+            products: None,
         });
         Ok(())
     }

@@ -324,6 +324,7 @@ impl Checker {
             is_copy: role.is_copy(),
             is_bulk: role.is_bulk(),
             is_arrival: role == Role::Arrival,
+            is_free: role == Role::Free,
             is_part,
             element_bytes,
         };

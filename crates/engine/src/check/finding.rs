@@ -35,6 +35,8 @@ pub enum Verb {
     Copy,
     /// Reads it by a product of matrices.
     Multiply,
+    /// Adds a product of matrices to it.
+    Accumulate,
     /// Lets an asynchronous copy count its bytes at it, an mbarrier.
     Count,
     /// Frees it.
@@ -154,7 +156,7 @@ impl Finding {
         let may = before.verb.infinitive();
         write!(
             f,
-            "{name}: {who} {verb} {details} at {source}, and the `wgmma` at {other_source} may still {may} it{hint}"
+            "{name}: {who} {verb} {details} at {source}, and the asynchronous instruction at {other_source} may still {may} it{hint}"
         )
     }
 
@@ -303,6 +305,7 @@ impl Verb {
             Verb::Atomic => "atomically accesses",
             Verb::Copy => "copies to or from",
             Verb::Multiply => "multiplies",
+            Verb::Accumulate => "multiplies into",
             Verb::Count => "counts a copy at",
             Verb::Free => "frees",
             Verb::Reach => "reaches",
@@ -317,6 +320,7 @@ impl Verb {
             Verb::Atomic => "atomically accessed",
             Verb::Copy => "copied to or from",
             Verb::Multiply => "multiplied",
+            Verb::Accumulate => "multiplied into",
             Verb::Count => "counted a copy at",
             Verb::Free => "freed",
             Verb::Reach => "reached",
@@ -331,6 +335,7 @@ impl Verb {
             Verb::Atomic => "atomically access",
             Verb::Copy => "copy to or from",
             Verb::Multiply => "multiply",
+            Verb::Accumulate => "multiply into",
             Verb::Count => "count a copy at",
             Verb::Free => "free",
             Verb::Reach => "reach",

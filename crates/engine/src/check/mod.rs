@@ -72,6 +72,7 @@ mod shadow;
 mod sites;
 mod streams;
 mod strong;
+mod tensor_memory;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -88,6 +89,7 @@ pub(crate) use finding::SiteId;
 pub use finding::{Agent, Finding, Side, Thread, Verb};
 pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
+pub use tensor_memory::{TensorAct, TensorCells};
 pub use turns::{Hold, Known, Turn, Turns};
 
 use crate::finding_kind::Severity;
@@ -105,6 +107,7 @@ use read_only::ReadOnly;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
+use tensor_memory::TensorMemory;
 use undefined::{Stored as UndefinedStored, Undefined};
 
 /// Why the checker lets a launch not go on.
@@ -204,6 +207,7 @@ struct Block {
     copies: Copies,
     bulks: Bulks,
     products: Products,
+    tensor_memory: TensorMemory,
     /// The first read since the last barrier of shared memory that nobody has written.
     held: Option<Box<Finding>>,
 }
@@ -293,6 +297,7 @@ impl Checker {
             copies: Copies::default(),
             bulks: Bulks::default(),
             products: Products::default(),
+            tensor_memory: TensorMemory::default(),
             held: None,
         };
         let free = self.blocks.iter().position(Option::is_none);

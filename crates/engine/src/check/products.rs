@@ -16,10 +16,18 @@ pub(super) struct Products {
     warps: Map<u32, Warp>,
 }
 
+/// Whose products they are, and with which others they are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A warp's `wgmma`, in a group.
+    Warp { warp: u32, group: u32 },
+    /// A thread's `tcgen05.mma`, in a commit.
+    Thread { thread: u32, commit: u32 },
+}
+
 #[derive(Debug)]
 struct Reading {
-    warp: u32,
-    group: u32,
+    by: By,
     /// Bytes, from the first to behind the last.
     ranges: Vec<(u64, u64)>,
     site: u32,
@@ -46,11 +54,30 @@ impl Products {
         let reading = self.readings.iter().find(meets)?;
         Some(Before {
             epoch: PENDING,
-            thread: reading.warp * 32,
+            thread: match reading.by {
+                By::Warp { warp, .. } => warp * 32,
+                By::Thread { thread, .. } => thread,
+            },
             site: reading.site,
             is_exact: true,
             kind: Wrong::PendingProduct,
         })
+    }
+}
+
+impl Products {
+    /// A product reads 16 bytes at each of some offsets.
+    pub(super) fn read(&mut self, by: By, chunks: &[u64], site: u32) {
+        self.readings.push(Reading {
+            by,
+            ranges: ranges(chunks),
+            site,
+        });
+    }
+
+    /// Forgets those that are done.
+    pub(super) fn forget(&mut self, is_done: impl Fn(By) -> bool) {
+        self.readings.retain(|it| !is_done(it.by));
     }
 }
 
@@ -79,16 +106,12 @@ impl Checker {
         let read = AccessKind::Read(Strength::Weak);
         let access = self.bulk_half(one, instruction, &lanes, read, Role::Product);
         self.bulk_shared(who.block, one, &access, &parts)?;
-        let reading = Reading {
+        let by = By::Warp {
             warp: who.warp,
             group,
-            ranges: ranges(chunks),
-            site: access.site,
         };
-        live(&mut self.blocks, who.block)
-            .products
-            .readings
-            .push(reading);
+        let products = &mut live(&mut self.blocks, who.block).products;
+        products.read(by, chunks, access.site);
         Ok(())
     }
 
@@ -108,8 +131,10 @@ impl Checker {
     /// its warpgroup.
     pub fn wait_for_products(&mut self, who: Accessors, awaited: u32) {
         let block = live(&mut self.blocks, who.block);
-        let readings = &mut block.products.readings;
-        readings.retain(|it| it.warp / 4 != who.warp / 4 || it.group >= awaited);
+        block.products.forget(|by| match by {
+            By::Warp { warp, group } => warp / 4 == who.warp / 4 && group < awaited,
+            By::Thread { .. } => false,
+        });
         let clock = &mut block.clock;
         clock.wait_for_products(&mut self.world, who.warp, who.mask);
     }

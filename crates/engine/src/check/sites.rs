@@ -16,6 +16,8 @@ pub(super) struct Site {
     pub(super) is_bulk: bool,
     /// Whether it is `mbarrier.arrive`.
     pub(super) is_arrival: bool,
+    /// Whether it is the end of columns of tensor memory.
+    pub(super) is_free: bool,
     /// Whether an instruction of a word is about a part of it alone, of `element_bytes`.
     pub(super) is_part: bool,
     pub(super) element_bytes: u32,
@@ -38,7 +40,9 @@ impl Site {
     /// The action, for findings.
     pub(super) fn verb(&self) -> Verb {
         match (self.is_copy, self.is_bulk) {
+            _ if self.is_free => Verb::Free,
             (true, _) => Verb::Copy,
+            (false, true) if self.what.writes() => Verb::Accumulate,
             (false, true) => Verb::Multiply,
             (false, false) => Verb::of(self.what),
         }
@@ -71,11 +75,19 @@ pub(super) enum Role {
     BulkToGlobal,
     /// By a product of matrices.
     Product,
+    /// The sum of a product of matrices in tensor memory.
+    Accumulate,
+    /// The end of columns of tensor memory.
+    Free,
 }
 
 impl Role {
     pub(super) fn is_copy(self) -> bool {
-        matches!(self, Role::CopyFrom | Role::CopyTo) || self.is_bulk() && self != Role::Product
+        matches!(self, Role::CopyFrom | Role::CopyTo) || self.is_bulk() && !self.is_product()
+    }
+
+    fn is_product(self) -> bool {
+        matches!(self, Role::Product | Role::Accumulate)
     }
 
     pub(super) fn is_bulk(self) -> bool {
@@ -86,6 +98,7 @@ impl Role {
                 | Role::BulkFromGlobal
                 | Role::BulkToGlobal
                 | Role::Product
+                | Role::Accumulate
         )
     }
 }
@@ -108,7 +121,7 @@ pub(super) struct Sites {
 
 /// Instructions are numbered with gaps between functions.
 const PAGE: usize = 256;
-const ROLES: usize = Role::Product as usize + 1;
+const ROLES: usize = Role::Free as usize + 1;
 type Page = [[u16; ROLES]; PAGE];
 
 /// More than a cell can number are one.
@@ -123,6 +136,7 @@ impl Sites {
             is_copy: false,
             is_bulk: false,
             is_arrival: false,
+            is_free: false,
             is_part: false,
             element_bytes: 1,
         };

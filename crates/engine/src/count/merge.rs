@@ -71,6 +71,9 @@ impl OfFunction {
         for (&way, &lanes) in &other.switches {
             *self.switches.entry(way).or_default() += lanes;
         }
+        for (&instruction, &operations) in &other.products {
+            *self.products.entry(instruction).or_default() += operations;
+        }
     }
 
     fn add(&mut self, other: &OfFunction) {
@@ -196,6 +199,7 @@ impl Counted {
             warps: other.warps,
             lanes: other.lanes,
             threads: other.threads,
+            runtime_operations: other.runtime_operations,
             branch: other.branch,
         };
         self.add_issues(&issues, &other.memory);
@@ -205,6 +209,7 @@ impl Counted {
         self.warps += other.warps;
         self.lanes += other.lanes;
         self.threads += other.threads;
+        self.runtime_operations += other.runtime_operations;
         for memory in memory {
             match self.memory.iter_mut().find(|it| it.space == memory.space) {
                 Some(own) => own.add(memory),

@@ -98,6 +98,8 @@ pub struct Counted {
     pub element: Option<Type>,
     /// Operations of arithmetic in each thread: 2 of an FMA, twice as many where two values are packed.
     pub operations_per_thread: u32,
+    /// Operations of all threads that the instruction alone does not tell: of `tcgen05.mma`, whose sizes are in a register.
+    pub runtime_operations: u64,
     /// How often a warp, or a part of one that goes its own way, issued it (`smsp__inst_executed`).
     pub warps: u64,
     /// Lanes that were active then (`smsp__thread_inst_executed`).
@@ -183,7 +185,7 @@ impl Counts {
 impl Counted {
     /// Operations of arithmetic, of all threads.
     pub fn operations(&self) -> u64 {
-        self.threads * u64::from(self.operations_per_thread)
+        self.threads * u64::from(self.operations_per_thread) + self.runtime_operations
     }
 
     /// Whether its operations are on floating point.

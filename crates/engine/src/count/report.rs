@@ -158,6 +158,7 @@ pub(super) struct Issues {
     pub(super) warps: u64,
     pub(super) lanes: u64,
     pub(super) threads: u64,
+    pub(super) runtime_operations: u64,
     pub(super) branch: Option<Branch>,
 }
 
@@ -183,6 +184,9 @@ impl<'t> Ran<'t> {
                 issued((block, end), tally, body, &mut issues);
             }
         });
+        for (&at, &operations) in &tally.products {
+            issues[at as usize].runtime_operations = operations;
+        }
         Ran {
             code,
             function,
@@ -239,6 +243,7 @@ impl<'t> Ran<'t> {
             class: facts.class,
             element: facts.element,
             operations_per_thread: facts.operations,
+            runtime_operations: issues.runtime_operations,
             warps: issues.warps,
             lanes: issues.lanes,
             threads: issues.threads,

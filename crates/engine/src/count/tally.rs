@@ -69,6 +69,8 @@ pub(super) struct OfFunction {
     pub(super) copies: Box<[[OfAccess; 2]]>,
     /// The lanes that went from a block to each of several targets.
     pub(super) switches: Switches,
+    /// Operations of instructions whose sizes are in registers.
+    pub(super) products: BTreeMap<u32, u64>,
 }
 
 /// Lanes by a basic block that ends with a branch to one of several, and the block that it leads them to.
@@ -239,6 +241,12 @@ impl Tally {
         }
     }
 
+    /// An instruction does so many operations more.
+    pub(crate) fn product(&mut self, program: &impl Function, instruction: u32, operations: u64) {
+        let products = &mut of(self.scope, &mut self.functions, program).products;
+        *products.entry(instruction).or_default() += operations;
+    }
+
     /// Lanes that have come to the end of a basic block will come to it again, from where they went another
     /// way than others.
     pub(crate) fn comes_back(&mut self, program: &impl Function, block: u32, mask: u32) {
@@ -361,6 +369,7 @@ impl OfFunction {
             rows: vec![<[OfRows; 2]>::default(); program.accesses()].into(),
             copies: vec![<[OfAccess; 2]>::default(); program.copies()].into(),
             switches: Switches::new(),
+            products: BTreeMap::new(),
         }
     }
 
@@ -372,6 +381,7 @@ impl OfFunction {
             rows: Box::default(),
             copies: Box::default(),
             switches: Switches::new(),
+            products: BTreeMap::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! A block: its warps, shared memory and barriers.
 
+use std::cell::UnsafeCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,6 +13,7 @@ use super::program::BarrierAction;
 use super::registers::{Registers, lanes_of};
 use super::stops::Stop;
 use super::surroundings::coordinates;
+use super::tensor_memory::TensorMemory;
 use super::warp::{Pause, Warp};
 use crate::check::BlockId;
 use crate::memory::windows;
@@ -26,6 +28,7 @@ pub(crate) struct Block {
     shared: Registers,
     /// How many groups of products each warp has committed.
     groups: Vec<AtomicU32>,
+    tensor_memory: UnsafeCell<TensorMemory>,
     cluster: Option<Rc<Cluster>>,
 }
 
@@ -48,6 +51,7 @@ impl Block {
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             // An atomic of a byte at the end reaches the whole word.
             shared: Registers::new(shared.next_multiple_of(4)),
+            tensor_memory: UnsafeCell::default(),
             cluster: None,
             groups: (0..threads.div_ceil(32))
                 .map(|_| AtomicU32::new(0))
@@ -70,6 +74,7 @@ impl Block {
         self.groups
             .iter()
             .for_each(|it| it.store(0, Ordering::Relaxed));
+        self.tensor_memory.get_mut().clear();
     }
 
     /// Forgets the launch that it was of.
@@ -199,6 +204,7 @@ impl Block {
         context.at.block_index = self.index;
         context.at.shared = self.shared.start();
         context.at.groups = self.groups.as_ptr();
+        context.at.tensor_memory = self.tensor_memory.get();
         context.at.cluster = self.cluster.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
         if self.cluster.is_some() {
             context.at.shared_window = windows::of_block(self.number);
@@ -254,7 +260,11 @@ impl Block {
             }
             None => Ok(()),
         };
-        ended.map_err(|stop| self.failed(stop.into(), context))
+        ended.map_err(|stop| self.failed(stop.into(), context))?;
+        match self.tensor_memory.get_mut().left_behind() {
+            None => Ok(()),
+            Some(what) => Err(self.failed(Cause::misuse(what), context)),
+        }
     }
 
     /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those

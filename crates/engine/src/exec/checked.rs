@@ -13,7 +13,7 @@ use super::shared_operand::SharedOperand;
 use super::undefined;
 use crate::check::{
     self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Order, Part, Scope, Strength,
-    Unwritten,
+    TensorAct, TensorCells, Unwritten,
 };
 use crate::finding_kind::FindingKind;
 use crate::memory::{Contents, Fault, Lanes};
@@ -682,6 +682,77 @@ pub(super) fn wait_for_products(context: &mut Context<'_>, awaited: u32) {
     let who = who(context);
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
         checking.checker.wait_for_products(who, awaited);
+    }
+}
+
+/// Tells of what a lane, or its warp, does with tensor memory.
+pub(super) fn tensor(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    act: TensorAct<'_>,
+    cells: &[TensorCells],
+) -> Result<(), Cause> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let who = lane_alone(context, lane);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.tensor(who, instruction, act, cells)?;
+    }
+    Ok(())
+}
+
+/// Tells that the warp allocates columns of tensor memory, whose address is written to shared memory.
+pub(super) fn allocate_columns(
+    context: &mut Context<'_>,
+    op: &Op,
+    spot: &SharedOperand,
+    cells: TensorCells,
+) -> Result<(), Cause> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let who = lane_alone(context, 0);
+    if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
+        let mut addresses = [0; LANES];
+        addresses[0] = spot.offset;
+        let access = check::Access {
+            instruction,
+            what: AccessKind::Write(Strength::Weak),
+            element_bytes: 4,
+            lanes: &Lanes::new(&addresses, 1, 4),
+            unwritten: Unwritten::Found,
+            stored: None,
+        };
+        checking.checker.shared_of(owner, who, &access)?;
+        checking.checker.allocate_columns(who, cells);
+    }
+    Ok(())
+}
+
+/// Tells that the warp frees columns of tensor memory.
+pub(super) fn free_columns(
+    context: &mut Context<'_>,
+    op: &Op,
+    cells: TensorCells,
+) -> Result<(), Cause> {
+    tensor(context, op, 0, TensorAct::Free, &[cells])
+}
+
+/// Tells that the warp has waited for its loads, or its stores, of tensor memory.
+pub(super) fn wait_for_tensor(context: &mut Context<'_>, is_of_loads: bool) {
+    let who = lane_alone(context, 0);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.wait_for_tensor(who, is_of_loads);
+    }
+}
+
+/// Tells that mbarriers will be told when all that a lane has begun in tensor memory is done.
+pub(super) fn commit_tensor(context: &mut Context<'_>, lane: usize, told: &[SharedOperand]) {
+    let who = lane_alone(context, lane);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        let told: Vec<_> = told
+            .iter()
+            .filter_map(|it| Some((it.owner?, it.offset)))
+            .collect();
+        checking.checker.commit_tensor(who, &told);
     }
 }
 

@@ -85,6 +85,17 @@ pub(super) fn access(
     }
 }
 
+/// Counts the operations of a product whose sizes are in registers.
+#[cold]
+#[inline(never)]
+pub(super) fn product(context: &mut Context<'_>, op: &Op, operations: u64) {
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    if let Some(tally) = of_memory(&mut context.at.counting) {
+        tally.product(program, op.instruction, operations);
+    }
+}
+
 /// Counts a copy that is about to be made, whose parts have been resolved, from or to an allocation that begins
 /// at `start`.
 #[cold]

@@ -349,6 +349,17 @@ pub(crate) fn complete(
     Ok(())
 }
 
+/// Arrives at it by itself: what somebody has committed is done.
+pub(crate) fn arrive_once(context: &mut Context<'_>, spot: &SharedOperand) -> Result<(), Cause> {
+    let Some(mut word) = Word::of(spot.read()) else {
+        let text = "a commit is to tell an mbarrier, and none is there";
+        return Err(Cause::misuse(text.to_owned()));
+    };
+    word.arrive(1, false).map_err(Cause::misuse)?;
+    finish(context, spot, word);
+    Ok(())
+}
+
 fn finish(context: &mut Context<'_>, spot: &SharedOperand, mut word: Word) {
     if word.settle() {
         context.at.unmet = None;

@@ -117,6 +117,8 @@ pub(crate) struct Decoded {
     pub(crate) wgmmas: Vec<Wgmma>,
     /// Its instructions that may reach registers in flight; an operation has an index.
     pub(crate) touches: Vec<Touch>,
+    /// Instructions on tensor memory.
+    pub(crate) tensor_memory: Vec<super::tensor_memory::Instruction>,
     /// Its instructions on mbarriers; an operation has an index.
     pub(crate) mbarriers: Vec<Mbarrier>,
     /// Its copies of many bytes; an operation has an index.

@@ -80,6 +80,7 @@ pub(crate) enum Table {
     Products,
     Wgmmas,
     Touches,
+    TensorMemory,
     Mbarriers,
     Bulks,
     Videos,

@@ -13,6 +13,7 @@ use super::failure::Failed;
 use super::parameter_bounds::ParameterBounds;
 use super::program::Program;
 use super::registers::LANES;
+use super::tensor_memory::TensorMemory;
 use super::wgmma::Products;
 use crate::check::undefined::Registers;
 use crate::check::{BlockId, Hold, LaunchId};
@@ -179,6 +180,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) products: *mut Products,
     /// How many groups of products each warp of the block has committed.
     pub(crate) groups: *const AtomicU32,
+    /// The block's tensor memory.
+    pub(crate) tensor_memory: *mut TensorMemory,
     /// The block's cluster; null where the launch has none.
     pub(crate) cluster: *const Cluster,
     /// The phase of the cluster's barrier at which each lane of the warp has arrived and not waited.

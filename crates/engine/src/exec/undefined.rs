@@ -18,6 +18,7 @@ use super::program::{Call, Callee, Program, Then, Words};
 use super::registers::{Kind, LANES, lanes_of};
 use super::signature::{Aux, Signature, Table};
 use super::spread::Spread;
+use super::tensor_memory::{Direction, Instruction};
 use super::wgmma::Left;
 use crate::arith::tensor;
 use crate::check::Accessors;
@@ -178,6 +179,7 @@ impl Operands {
             }
             Aux::Index(Table::Products) => all.product(op, program),
             Aux::Index(Table::Wgmmas) => all.wgmma(op, program),
+            Aux::Index(Table::TensorMemory) => all.tensor_memory(op, program),
             Aux::Index(_) | Aux::Number | Aux::Access(_) => {}
         }
         all
@@ -209,6 +211,18 @@ impl Operands {
         let kind = kind_of_sum(product.d.of);
         self.results
             .extend(product.d.slots.iter().map(|&it| (it, kind)));
+    }
+}
+
+impl Operands {
+    /// What is undefined is lost on its way through tensor memory.
+    fn tensor_memory(&mut self, op: &Op, program: &Program) {
+        if let Instruction::Move(it) = &program.tensor_memory[op.aux as usize]
+            && it.direction == Direction::Load
+        {
+            self.results
+                .extend(it.slots.iter().map(|&slot| (slot, Kind::Word)));
+        }
     }
 }
 

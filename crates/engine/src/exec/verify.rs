@@ -186,6 +186,7 @@ impl Verifier<'_> {
             Table::Products => self.product(entry(&self.of.products, index)?),
             Table::Wgmmas => self.wgmma(entry(&self.of.wgmmas, index)?),
             Table::Touches => entry(&self.of.touches, index).map(drop),
+            Table::TensorMemory => self.tensor_memory(entry(&self.of.tensor_memory, index)?),
             Table::Mbarriers => self.mbarrier(entry(&self.of.mbarriers, index)?),
             Table::Bulks => self.bulk(entry(&self.of.bulks, index)?),
             Table::Videos => entry(&self.of.videos, index).map(drop),

@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::checked;
 use super::failure::{Cause, Wrong};
 use super::fragment::{Factor, Summand, is_whole};
+use super::matrix_descriptor::Layout;
 use super::op::{Context, Op};
 use super::registers::LANES;
-use super::tensor_map::Swizzle;
 use crate::arith::tensor::{Element, add_products};
 use crate::check::Verb;
 use crate::finding_kind::FindingKind;
-use crate::memory::Fault;
 
 /// Warps that multiply together.
 const WARPS: u32 = 4;
@@ -80,62 +79,6 @@ impl Products {
     }
 }
 
-/// Where a matrix lies in shared memory, by its descriptor.
-struct Layout {
-    start: u64,
-    leading: u64,
-    stride: u64,
-    swizzle: Swizzle,
-    /// Bytes of a swizzled row; 16 where there is none.
-    row: u64,
-}
-
-impl Layout {
-    fn of(descriptor: u64) -> Result<Layout, String> {
-        let part = |from: u32| (descriptor >> from & 0x3fff) << 4;
-        let (swizzle, row) = match descriptor >> 62 {
-            0 => (Swizzle::None, 16),
-            1 => (Swizzle::By128, 128),
-            2 => (Swizzle::By64, 64),
-            _ => (Swizzle::By32, 32),
-        };
-        match descriptor >> 49 & 7 {
-            0 => Ok(Layout {
-                start: part(0),
-                leading: part(16),
-                stride: part(32),
-                swizzle,
-                row,
-            }),
-            base => Err(format!(
-                "a matrix descriptor with the base offset {base}: matrices begin at multiples of 8 rows here"
-            )),
-        }
-    }
-
-    /// Where 16 bytes begin: those of the element at `across` (along m or n) and `k`, and of what follows it.
-    /// `each` elements are 16 bytes.
-    fn chunk(&self, is_along_k: bool, across: u64, k: u64, each: u64) -> u64 {
-        let wide = self.row / 16 * each;
-        let offset = match (is_along_k, self.swizzle) {
-            (true, Swizzle::None) => {
-                across % 8 * 16 + across / 8 * self.stride + k / each * self.leading
-            }
-            (true, _) => across % 8 * self.row + across / 8 * self.stride + k / each * 16,
-            (false, Swizzle::None) => {
-                across / each * self.stride + k % 8 * 16 + k / 8 * self.leading
-            }
-            (false, _) => {
-                across % wide / each * 16
-                    + across / wide * self.leading
-                    + k % 8 * self.row
-                    + k / 8 * self.stride
-            }
-        };
-        self.swizzle.of(self.start + offset)
-    }
-}
-
 impl Matrix {
     /// Its elements, from `first` on along m or n, by `(across, k)`; and where they lie, 16 bytes at a time.
     ///
@@ -144,54 +87,14 @@ impl Matrix {
     unsafe fn each(
         &self,
         context: &Context<'_>,
-        (first, count): (usize, usize),
+        part: (usize, usize),
         k: usize,
-        mut visit: impl FnMut(usize, usize, f64),
+        visit: impl FnMut(usize, usize, f64),
     ) -> Result<Vec<u64>, Cause> {
         // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let descriptor = unsafe { context.slot::<u64>(self.descriptor)[0] };
         let layout = Layout::of(descriptor).map_err(Cause::misuse)?;
-        let bits = self.of.bits();
-        let each = (128 / bits) as usize;
-        let (outer, inner) = match self.is_along_k {
-            true => (count, k),
-            false => (k, count),
-        };
-        let mut chunks = Vec::with_capacity(outer * inner / each);
-        for outer in 0..outer {
-            for begin in (0..inner).step_by(each) {
-                let (across, depth) = match self.is_along_k {
-                    true => (outer, begin),
-                    false => (begin, outer),
-                };
-                let at = layout.chunk(
-                    self.is_along_k,
-                    (first + across) as u64,
-                    depth as u64,
-                    each as u64,
-                );
-                if !context.at.layout.holds(at, at + 15) {
-                    return Err(Cause::Fault(Fault {
-                        kind: FindingKind::OutOfBounds,
-                        lane: 0,
-                        bytes: 16,
-                        place: Box::new(context.at.layout.place(at)),
-                    }));
-                }
-                let from = context.at.shared.wrapping_add(at as usize).cast::<u128>();
-                // SAFETY: in bounds, as seen above; one host thread executes the block.
-                let packed = unsafe { from.read_unaligned() };
-                for element in 0..each {
-                    let number = self.of.number((packed >> (element as u32 * bits)) as u64);
-                    match self.is_along_k {
-                        true => visit(across, depth + element, number),
-                        false => visit(across + element, depth, number),
-                    }
-                }
-                chunks.push(at);
-            }
-        }
-        Ok(chunks)
+        layout.each(context, (self.of, self.is_along_k), part, k, visit)
     }
 }
 
@@ -285,6 +188,30 @@ fn remember(context: &mut Context<'_>, op: &Op, it: &Wgmma) {
     flights.extend(read);
     let written = it.written.iter().map(|&it| ((function, it), flight(true)));
     flights.extend(written);
+}
+
+/// The group of the registers that loads of tensor memory write: none of `wgmma` has so many before it.
+const LOADS: u32 = u32::MAX;
+
+/// Remembers which registers a load of tensor memory has in flight, in a checked launch.
+pub(super) fn remember_loads(context: &mut Context<'_>, op: &Op, written: &[u32]) {
+    if context.at.checking.is_none() {
+        return;
+    }
+    let function = context.at.function_index();
+    let flight = Flight {
+        group: LOADS,
+        site: checked::site(function, op.instruction),
+        is_written: true,
+    };
+    let written = written.iter().map(|&it| ((function, it), flight));
+    products(context).flights.extend(written);
+}
+
+/// The warp has waited for its loads of tensor memory.
+pub(super) fn forget_loads(context: &mut Context<'_>) {
+    let flights = &mut products(context).flights;
+    flights.retain(|_, flight| flight.group != LOADS);
 }
 
 /// The warp's products.

@@ -68,6 +68,7 @@ impl<'l> Crew<'_, 'l> {
                 met: std::ptr::null_mut(),
                 products: std::ptr::null_mut(),
                 groups: std::ptr::null(),
+                tensor_memory: std::ptr::null_mut(),
                 cluster: std::ptr::null(),
                 awaited: std::ptr::null_mut(),
                 owner: None,

@@ -126,14 +126,14 @@ impl Lowering<'_> {
     }
 
     /// The last operation is one at which it matters who goes first.
-    fn reaches_others(&mut self) {
+    pub(super) fn reaches_others(&mut self) {
         if let Some(last) = self.ops.last_mut() {
             last.op.accesses_memory = true;
         }
     }
 
     /// An address whose base is not needed for anything else.
-    fn place(&mut self, space: Space, address: &ptx::Address) -> Lowered<Address> {
+    pub(super) fn place(&mut self, space: Space, address: &ptx::Address) -> Lowered<Address> {
         let space = match space {
             Space::Global => access::Space::Global,
             Space::Shared => access::Space::Shared,
@@ -150,7 +150,7 @@ impl Lowering<'_> {
     }
 
     /// The blocks of the cluster that a copy goes to.
-    fn multicast(&mut self, blocks: Option<&Operand>) -> Lowered<Option<u32>> {
+    pub(super) fn multicast(&mut self, blocks: Option<&Operand>) -> Lowered<Option<u32>> {
         match blocks {
             Some(blocks) => self.read(blocks, Kind::Word).map(Some),
             None => Ok(None),

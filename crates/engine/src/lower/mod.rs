@@ -37,6 +37,7 @@ pub(crate) mod shuffle;
 mod slots;
 mod spread;
 mod tensor_map;
+mod tensor_memory;
 mod video;
 mod wgmma;
 mod wmma;
@@ -59,6 +60,7 @@ use crate::exec::signature::{Aux, Handler, Signature};
 use crate::exec::slot_map::SlotMap;
 use crate::exec::spread::Spread;
 use crate::exec::steps::{Step, Steps};
+use crate::exec::tensor_memory::Instruction as OnTensorMemory;
 use crate::exec::unlowered::{Internal, Unlowered, Unsupported};
 use crate::exec::verify;
 use crate::exec::wgmma::{Touch, Wgmma};
@@ -97,6 +99,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) products: Vec<Product>,
     pub(crate) wgmmas: Vec<Wgmma>,
     pub(crate) touches: Vec<Touch>,
+    pub(crate) tensor_memory: Vec<OnTensorMemory>,
     pub(crate) mbarriers: Vec<Mbarrier>,
     pub(crate) bulks: Vec<Bulk>,
     pub(crate) videos: Vec<crate::arith::video::Instruction>,
@@ -182,6 +185,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         products: Vec::new(),
         wgmmas: Vec::new(),
         touches: Vec::new(),
+        tensor_memory: Vec::new(),
         mbarriers: Vec::new(),
         bulks: Vec::new(),
         videos: Vec::new(),
@@ -356,6 +360,7 @@ impl Lowering<'_> {
             products: self.products,
             wgmmas: self.wgmmas,
             touches: self.touches,
+            tensor_memory: self.tensor_memory,
             mbarriers: self.mbarriers,
             bulks: self.bulks,
             videos: self.videos,

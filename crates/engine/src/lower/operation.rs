@@ -168,6 +168,21 @@ impl Lowering<'_> {
             O::WgmmaFence => self.wgmma_fence(),
             O::WgmmaCommitGroup => self.commit_products(),
             O::WgmmaWaitGroup(but) => self.wait_for_products(*but),
+            O::Tcgen05Alloc(it) => self.allocate_columns(it).map_err(refused::tensor_memory),
+            O::Tcgen05Dealloc(it) => self.free_columns(it).map_err(refused::tensor_memory),
+            O::Tcgen05Relinquish(group) => self.relinquish(*group).map_err(refused::tensor_memory),
+            O::Tcgen05Load(it) => self.tensor_load(it),
+            O::Tcgen05Store(it) => self.tensor_store(it),
+            O::Tcgen05Copy(it) => self
+                .copy_to_tensor_memory(it)
+                .map_err(refused::tensor_memory),
+            O::Tcgen05Mma(it) => self.tensor_product(it).map_err(refused::tensor_memory),
+            O::Tcgen05Commit(it) => self
+                .commit_tensor_memory(it)
+                .map_err(refused::tensor_memory),
+            O::Tcgen05Wait(it) => self.wait_for_tensor_memory(it),
+            // What orders threads here orders their accesses to tensor memory, too.
+            O::Tcgen05Fence(_) => Ok(()),
 
             O::Other(it) if matches!(it.name.as_str(), "tex" | "tld4" | "suld" | "sust") => {
                 self.image(it).map_err(|_| refused::IMAGES.to_owned())

@@ -12,6 +12,8 @@ pub(super) const ELEMENTS: &str = "matrices other than 8 by 8 elements of 16 bit
 pub(super) const IMAGES: &str = "textures of several samples, formatted stores, and textures and surfaces by reference are not emulated";
 pub(super) const TENSOR_MAP: &str =
     "interleaved and packed tensor maps, and swizzles of another size, are not emulated";
+pub(super) const TENSOR_MEMORY: &str = "of tensor memory, pairs of blocks, sparse, stationary and shifted factors, shifts, loads with a \
+     reduction and copies that make elements wider are not emulated";
 pub(super) const UNDEFINED: &str = "the PTX ISA does not define it";
 
 /// The reason where one holds, else what the lowering says.
@@ -28,7 +30,7 @@ pub(super) fn taken_apart(name: &str) -> String {
         "txq" | "sured" | "suq" | "istypep" => {
             "textures and surfaces are not asked what they are, and surfaces not reduced into"
         }
-        "tcgen05" => "tensor memory is not emulated",
+        "tcgen05" => TENSOR_MEMORY,
         "multimem" => "memory of several devices at one address is not emulated",
         "clusterlaunchcontrol" => "blocks that have not begun are not cancelled",
         "warpsync" | "_warpsync" => UNDEFINED,
@@ -79,6 +81,10 @@ pub(super) fn wgmma(it: &WgmmaMma, why: String) -> String {
         "sparse factors and single bits are not emulated",
         why,
     )
+}
+
+pub(super) fn tensor_memory(_: String) -> String {
+    TENSOR_MEMORY.to_owned()
 }
 
 pub(super) fn tensor_copy(it: &CpAsyncBulkTensor, why: String) -> String {

@@ -119,6 +119,8 @@ struct Flight {
     /// Groups that have been committed since, its own too.
     groups: u32,
     is_written: bool,
+    /// Whether by a load of tensor memory.
+    is_load: bool,
 }
 
 /// More groups than anybody leaves.
@@ -126,13 +128,14 @@ const MOST: u32 = 8;
 
 type State = BTreeMap<Reg, Flight>;
 
-/// The instructions that reach registers which a product may have in flight, on some way through the function.
+/// The instructions that reach registers which a product or a load of tensor memory may have in flight, on some way through
+/// the function.
 pub(super) fn touches(body: &Body, pieces: &[Piece]) -> BTreeMap<usize, Touch> {
-    let has_products = body
-        .instructions
-        .iter()
-        .any(|it| matches!(it.operation, Operation::WgmmaMma(_)));
-    if !has_products {
+    let has_some = body.instructions.iter().any(|it| {
+        let of = &it.operation;
+        matches!(of, Operation::WgmmaMma(_) | Operation::Tcgen05Load(_))
+    });
+    if !has_some {
         return BTreeMap::new();
     }
     let mut before: Vec<State> = vec![State::new(); pieces.len()];
@@ -168,6 +171,7 @@ fn join(into: &mut State, other: &State) -> bool {
         let known = into.entry(register).or_insert(flight);
         known.groups = known.groups.min(flight.groups);
         known.is_written |= flight.is_written;
+        known.is_load |= flight.is_load;
     }
     *into != before
 }
@@ -178,6 +182,7 @@ fn step(state: &mut State, instruction: &Instruction) {
             let flight = |is_written| Flight {
                 groups: 0,
                 is_written,
+                is_load: false,
             };
             state.extend(sources(it).map(|register| (register, flight(false))));
             state.extend(it.d.iter().map(|it| (it.0, flight(true))));
@@ -186,7 +191,16 @@ fn step(state: &mut State, instruction: &Instruction) {
             let flights = state.values_mut();
             flights.for_each(|it| it.groups = (it.groups + 1).min(MOST));
         }
-        Operation::WgmmaWaitGroup(but) => state.retain(|_, it| it.groups <= *but),
+        Operation::WgmmaWaitGroup(but) => state.retain(|_, it| it.is_load || it.groups <= *but),
+        Operation::Tcgen05Load(it) => {
+            let flight = Flight {
+                groups: 0,
+                is_written: true,
+                is_load: true,
+            };
+            state.extend(it.d.iter().map(|&register| (register, flight)));
+        }
+        Operation::Tcgen05Wait(it) if it.loads => state.retain(|_, it| !it.is_load),
         _ => {
             if let Some((from, to)) = moved(instruction) {
                 match state.get(&from).copied() {

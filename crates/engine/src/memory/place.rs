@@ -34,6 +34,8 @@ pub enum Kind {
     Local,
     /// A variable in local memory.
     LocalVariable,
+    /// Lanes of a block's tensor memory, as the label says; offsets are columns.
+    TensorMemory,
 }
 
 /// A name and an element type for reports.
@@ -100,6 +102,7 @@ impl Part {
             }
             (Kind::Local, true) => "local memory".to_owned(),
             (Kind::Local, false) => format!("the local memory of `{name}`"),
+            (Kind::TensorMemory, _) => format!("{name} of tensor memory"),
             (Kind::LocalVariable, true) => "a local array".to_owned(),
             (Kind::LocalVariable, false) => format!("the local `{name}`"),
         }
@@ -131,6 +134,9 @@ impl Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == Kind::TensorMemory {
+            return write!(f, "column {} of {}", self.offset, self.name());
+        }
         if self.label.element_bytes > 1 {
             write!(f, "element {} of ", self.element())?;
         } else {

@@ -365,6 +365,7 @@ mod tests {
                 class: facts.class,
                 element: facts.element,
                 operations_per_thread: facts.operations,
+                runtime_operations: 0,
                 warps,
                 lanes: 32 * warps,
                 threads: 32 * warps,

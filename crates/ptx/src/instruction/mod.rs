@@ -16,6 +16,7 @@ mod movement;
 mod read;
 mod synchronisation;
 mod table;
+mod tcgen05;
 mod types;
 mod video;
 mod visit;
@@ -32,6 +33,7 @@ pub use memory::*;
 pub use movement::*;
 pub use synchronisation::*;
 pub use table::*;
+pub use tcgen05::*;
 pub use video::*;
 pub use visit::Access;
 

@@ -574,7 +574,29 @@ rows {
     /// `wgmma.wait_group`: at most so many groups are left.
     WgmmaWaitGroup(u32) = "wgmma".wait_group.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
 
-    /// An instruction that is only taken apart: textures, surfaces, `tcgen05`, `multimem` and the like.
+    /// `tcgen05.alloc`: columns of tensor memory for the block.
+    Tcgen05Alloc(Tcgen05Alloc) = "tcgen05".alloc, by Parser::tcgen05_alloc, class Other, meets Warp, since 8 6, on 100;
+    /// `tcgen05.dealloc`: the end of columns of tensor memory.
+    Tcgen05Dealloc(Tcgen05Dealloc) = "tcgen05".dealloc, by Parser::tcgen05_dealloc, class Other, meets Warp, since 8 6, on 100;
+    /// `tcgen05.relinquish_alloc_permit`: the block allocates no more; of how many blocks.
+    Tcgen05Relinquish(u32) = "tcgen05".relinquish_alloc_permit, by Parser::tcgen05_relinquish, class Other, meets Warp,
+        since 8 6, on 100;
+    /// `tcgen05.ld`: tensor memory into registers of the warp.
+    Tcgen05Load(Box<Tcgen05Load>) = "tcgen05".ld if is_not_reduced, by Parser::tcgen05_load, class Load, meets Warp, since 8 6, on 100;
+    /// `tcgen05.st`: registers of the warp into tensor memory.
+    Tcgen05Store(Box<Tcgen05Store>) = "tcgen05".st, by Parser::tcgen05_store, class Store, meets Warp, since 8 6, on 100;
+    /// `tcgen05.cp`: shared into tensor memory.
+    Tcgen05Copy(Box<Tcgen05Copy>) = "tcgen05".cp, by Parser::tcgen05_copy, class Copy, since 8 6, on 100;
+    /// `tcgen05.mma`: a product whose sum is in tensor memory.
+    Tcgen05Mma(Box<Tcgen05Mma>) = "tcgen05".mma, by Parser::tcgen05_mma, class Tensor of .element, since 8 6, on 100;
+    /// `tcgen05.commit`: an arrival at an mbarrier when products and copies are done.
+    Tcgen05Commit(Tcgen05Commit) = "tcgen05".commit, by Parser::tcgen05_commit, class Barrier, since 8 6, on 100;
+    /// `tcgen05.wait`: for the warp's loads, or its stores.
+    Tcgen05Wait(Tcgen05Wait) = "tcgen05" if is_tcgen05_wait, by Parser::tcgen05_wait, class Fence, meets Warp, since 8 6, on 100;
+    /// `tcgen05.fence`: between tensor memory and what orders threads.
+    Tcgen05Fence(Tcgen05Fence) = "tcgen05" if is_tcgen05_fence, by Parser::tcgen05_fence, class Fence, since 8 6, on 100;
+
+    /// An instruction that is only taken apart: textures, surfaces, `tcgen05.shift`, `multimem` and the like.
     Other(Box<Other>) = "clusterlaunchcontrol" | "istypep" | "multimem" | "suld" | "suq" | "sured" | "sust" | "tcgen05"
         | "tex" | "tld4" | "txq" | "_warpsync" | "warpsync", by Parser::other, class Other;
 }

@@ -7,6 +7,7 @@ use crate::exec::fragment::{Factor, Product, Summand, kind_of, kind_of_sum};
 use crate::exec::mbarrier::{Act as MbarrierAct, Mbarrier, Phase};
 use crate::exec::registers::Kind;
 use crate::exec::shared_operand::Address;
+use crate::exec::tensor_memory::{Instruction, Left as TensorLeft};
 use crate::exec::wgmma::{Left, Wgmma};
 
 impl Verifier<'_> {
@@ -96,6 +97,52 @@ impl Verifier<'_> {
                     Phase::Of(state) => self.slot(state, Kind::Double),
                     Phase::Parity(parity) => self.slot(parity, Kind::Word),
                 }
+            }
+        }
+    }
+
+    pub(super) fn tensor_memory(&self, it: &Instruction) -> Checked {
+        let words = |slots: &[u32]| slots.iter().try_for_each(|&it| self.slot(it, Kind::Word));
+        match it {
+            Instruction::Allocate { to, columns } => {
+                self.address(to)?;
+                words(&[*columns])
+            }
+            Instruction::Free { address, columns } => words(&[*address, *columns]),
+            Instruction::Relinquish => Ok(()),
+            Instruction::Move(it) => {
+                self.address(&it.address)?;
+                let registers = it.shape.registers() * it.repeats as usize;
+                if it.slots.len() != registers || registers > 128 {
+                    return Err(format!("{} registers of {registers}", it.slots.len()));
+                }
+                words(&it.slots)
+            }
+            Instruction::Copy(it) => {
+                self.address(&it.address)?;
+                self.slot(it.descriptor, Kind::Double)
+            }
+            Instruction::Multiply(it) => {
+                self.address(&it.d)?;
+                match &it.a {
+                    TensorLeft::Shared(slot) => self.slot(*slot, Kind::Double)?,
+                    TensorLeft::Tensor(address) => self.address(address)?,
+                }
+                if let Some(scales) = &it.scales {
+                    self.address(&scales.a)?;
+                    self.address(&scales.b)?;
+                }
+                self.slot(it.b, Kind::Double)?;
+                self.slot(it.adds, Kind::Predicate)?;
+                words(&[it.descriptor])?;
+                words(&it.disabled)
+            }
+            Instruction::Commit {
+                mbarrier,
+                multicast,
+            } => {
+                self.address(mbarrier)?;
+                multicast.map_or(Ok(()), |slot| words(&[slot]))
             }
         }
     }

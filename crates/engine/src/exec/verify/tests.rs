@@ -10,6 +10,7 @@ use crate::exec::op::Op;
 use crate::exec::program::{BarrierAction, Callee, Draft, Gate, Parameter, Program, Then, Words};
 use crate::exec::registers::Kind;
 use crate::exec::signature::{Aux, Signature};
+use crate::exec::tensor_memory::{Instruction, Left as TensorLeft};
 use crate::exec::wgmma::Left;
 use crate::lower;
 use crate::memory::Memory;
@@ -17,7 +18,7 @@ use crate::memory::Memory;
 /// A kernel and functions with what has slots, tables and targets of each kind.
 const PTX: &str = "
 .version 8.6
-.target sm_90a
+.target sm_100a
 .address_size 64
 .shared .align 128 .b8 tile[4096];
 .visible .func (.param .b32 r) f(.param .b32 a, .param .b64 b)
@@ -92,6 +93,14 @@ const PTX: &str = "
     wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, {%r24, %r25, %r26, %r27}, %d5, 1, 1, 1, 0;
     wgmma.commit_group.sync.aligned;
     wgmma.wait_group.sync.aligned 0;
+    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%d7], %r1;
+    tcgen05.st.sync.aligned.32x32b.x2.b32 [%d2], {%r24, %r25};
+    tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r24, %r25}, [%d2];
+    tcgen05.cp.cta_group::1.128x256b [%d2], %d4;
+    tcgen05.mma.cta_group::1.kind::mxf4.block_scale [%d2], %d4, %d5, %r8, [%d2], [%d3], %p1;
+    tcgen05.mma.cta_group::1.kind::f16 [%d2], [%d3], %d5, %r8, {%r9, %r10, %r11, %r12}, %p1;
+    tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%d7], %h1;
+    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r3, %r1;
     add.f32 %f5, %f1, %f2;
     @%p1 bra L1;
     barrier.red.popc.u32 %r29, 0, %p1;
@@ -361,6 +370,111 @@ fn entries_of_tables_are_verified() {
     });
     mbarriers();
     bulks();
+    tensor_memory();
+}
+
+fn tensor_memory() {
+    type Slot = fn(&mut Instruction) -> Option<&mut u32>;
+    let slots: [(Kind, Slot); 17] = [
+        (Kind::Double, |it| match it {
+            Instruction::Allocate { to, .. } => Some(&mut to.slot),
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Allocate { columns, .. } | Instruction::Free { columns, .. } => {
+                Some(columns)
+            }
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Free { address, .. } => Some(address),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Move(it) => Some(&mut it.address.slot),
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Move(it) => it.slots.last_mut(),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Copy(it) => Some(&mut it.address.slot),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Copy(it) => Some(&mut it.descriptor),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Commit { mbarrier, .. } => Some(&mut mbarrier.slot),
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Commit { multicast, .. } => multicast.as_mut(),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Multiply(it) => Some(&mut it.d.slot),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Multiply(it) => match &mut it.a {
+                TensorLeft::Shared(slot) => Some(slot),
+                TensorLeft::Tensor(address) => Some(&mut address.slot),
+            },
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Multiply(it) => Some(&mut it.b),
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Multiply(it) => Some(&mut it.descriptor),
+            _ => None,
+        }),
+        (Kind::Word, |it| match it {
+            Instruction::Multiply(it) => it.disabled.last_mut(),
+            _ => None,
+        }),
+        (Kind::Predicate, |it| match it {
+            Instruction::Multiply(it) => Some(&mut it.adds),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Multiply(it) => it.scales.as_mut().map(|it| &mut it.a.slot),
+            _ => None,
+        }),
+        (Kind::Double, |it| match it {
+            Instruction::Multiply(it) => it.scales.as_mut().map(|it| &mut it.b.slot),
+            _ => None,
+        }),
+    ];
+    let count = draft("k").decoded.tensor_memory.len();
+    assert_eq!(count, 8);
+    for (kind, slot) in slots {
+        let having: Vec<usize> = (0..count)
+            .filter(|&index| slot(&mut draft("k").decoded.tensor_memory[index]).is_some())
+            .collect();
+        assert!(!having.is_empty(), "no instruction has it");
+        for index in having {
+            corrupt("k", kind, |draft| {
+                slot(&mut draft.decoded.tensor_memory[index]).expect("it has one")
+            });
+        }
+    }
+    let index = |draft: &Draft| {
+        let mut all = draft.decoded.tensor_memory.iter();
+        all.position(|it| matches!(it, Instruction::Move(_)))
+            .expect("a move")
+    };
+    let why = refusal("k", |draft| {
+        let index = index(draft);
+        if let Instruction::Move(it) = &mut draft.decoded.tensor_memory[index] {
+            it.slots.pop();
+        }
+    });
+    assert!(why.is_some_and(|it| it.contains("registers")));
 }
 
 fn mbarriers() {

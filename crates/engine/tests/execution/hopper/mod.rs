@@ -1,4 +1,4 @@
-//! Matrices, asynchronous copies and clusters, from PTX that is written here.
+//! Matrices, asynchronous copies, tensor memory and clusters, from PTX that is written here.
 
 mod clusters;
 mod copies;
@@ -7,6 +7,7 @@ mod fewer;
 mod harness;
 mod matrices;
 mod products;
+mod tensor_memory;
 mod tensors;
 mod warpgroups;
 mod warps;

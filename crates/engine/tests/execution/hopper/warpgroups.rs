@@ -6,27 +6,27 @@ use super::harness::{Case, Random};
 
 /// How elements are written.
 #[derive(Clone, Copy, Debug)]
-struct Element {
-    name: &'static str,
-    bytes: usize,
-    bits: fn(f64) -> u64,
+pub(super) struct Element {
+    pub(super) name: &'static str,
+    pub(super) bytes: usize,
+    pub(super) bits: fn(f64) -> u64,
     /// The sum's type.
-    sum: &'static str,
+    pub(super) sum: &'static str,
 }
 
-const BF16: Element = Element {
+pub(super) const BF16: Element = Element {
     name: "bf16",
     bytes: 2,
     bits: |x| u64::from((x as f32).to_bits() >> 16),
     sum: "f32",
 };
-const TF32: Element = Element {
+pub(super) const TF32: Element = Element {
     name: "tf32",
     bytes: 4,
     bits: |x| u64::from((x as f32).to_bits()),
     sum: "f32",
 };
-const E5M2: Element = Element {
+pub(super) const E5M2: Element = Element {
     name: "e5m2",
     bytes: 1,
     // Of quarters below 1, which have two digits: the upper bits of f16.
@@ -40,7 +40,7 @@ const E5M2: Element = Element {
     },
     sum: "f32",
 };
-const S8: Element = Element {
+pub(super) const S8: Element = Element {
     name: "s8",
     bytes: 1,
     bits: |x| (x * 16.0) as i8 as u8 as u64,
@@ -49,16 +49,21 @@ const S8: Element = Element {
 
 /// How a matrix lies: rows of so many bytes (16: not swizzled), along k or not.
 #[derive(Clone, Copy, Debug)]
-struct Lies {
-    row: usize,
-    is_along_k: bool,
+pub(super) struct Lies {
+    pub(super) row: usize,
+    pub(super) is_along_k: bool,
 }
 
 /// All of k.
-const K: usize = 64;
+pub(super) const K: usize = 64;
 
 /// A matrix in shared memory: its bytes, and its descriptor but for the start.
-fn image(all: &[f64], of: Element, (across, k): (usize, usize), lies: Lies) -> (Vec<u8>, u64) {
+pub(super) fn image(
+    all: &[f64],
+    of: Element,
+    (across, k): (usize, usize),
+    lies: Lies,
+) -> (Vec<u8>, u64) {
     let Lies { row, is_along_k } = lies;
     let (long, wide) = match is_along_k {
         true => (across, k * of.bytes),
@@ -102,7 +107,12 @@ fn image(all: &[f64], of: Element, (across, k): (usize, usize), lies: Lies) -> (
 }
 
 /// Where the step of this number begins, of `step` elements along k each.
-fn start_of(lies: Lies, of: Element, across: usize, (at, step): (usize, usize)) -> usize {
+pub(super) fn start_of(
+    lies: Lies,
+    of: Element,
+    across: usize,
+    (at, step): (usize, usize),
+) -> usize {
     match lies.is_along_k {
         true => {
             let bytes = at * step * of.bytes;
@@ -122,7 +132,7 @@ struct Product {
     negates: bool,
 }
 
-const ALONG_K: Lies = Lies {
+pub(super) const ALONG_K: Lies = Lies {
     row: 128,
     is_along_k: true,
 };
@@ -137,7 +147,7 @@ const PRODUCT: Product = Product {
 };
 
 /// Where b lies.
-const B: usize = 16384;
+pub(super) const B: usize = 16384;
 
 impl Product {
     fn body(&self, (a, b): (u64, u64)) -> String {
@@ -282,7 +292,7 @@ impl Product {
 }
 
 /// Thread 0 loads all of shared memory.
-const LOAD: &str = "
+pub(super) const LOAD: &str = "
     mov.u32 %r3, s; mov.u32 %r4, bar;
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra begun;
@@ -296,7 +306,7 @@ const LOAD: &str = "
     @!%p2 bra again;
 ";
 
-fn all_lies(is_along_k: bool) -> impl Iterator<Item = Lies> {
+pub(super) fn all_lies(is_along_k: bool) -> impl Iterator<Item = Lies> {
     [16, 32, 64, 128]
         .into_iter()
         .map(move |row| Lies { row, is_along_k })

@@ -14,4 +14,5 @@ mod movement;
 mod other;
 mod rows;
 mod synchronisation;
+mod tcgen05;
 mod video;

@@ -43,3 +43,18 @@ fn has_four(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
     let first = op.peek_type();
     first.is_some_and(|ty| matches!(ty, E4m3x4 | E5m2x4 | E3m2x4 | E2m3x4 | E2m1x4))
 }
+
+/// Whether it waits for loads or stores of tensor memory.
+fn is_tcgen05_wait(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
+    op.has("wait::ld") || op.has("wait::st")
+}
+
+/// Whether it is a fence of tensor memory.
+fn is_tcgen05_fence(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
+    op.has("fence::before_thread_sync") || op.has("fence::after_thread_sync")
+}
+
+/// Whether it only loads.
+fn is_not_reduced(_: &mut Parser<'_>, op: &Opcode<'_>) -> bool {
+    !op.has("red")
+}

@@ -3,7 +3,7 @@
 use ptx::*;
 
 use super::{at, imm};
-use crate::common::{body, one, reg};
+use crate::common::{body, error, one, reg};
 
 #[test]
 fn matrices() {
@@ -94,8 +94,54 @@ fn others_are_taken_apart() {
         other.operands[1],
         Argument::Address(at(4, 0), vec![coordinates])
     );
-    let Operation::Other(other) = one("tcgen05.wait::ld.sync.aligned;") else {
+    let Operation::Other(other) = one("tcgen05.shift.cta_group::1.down [r1];") else {
         panic!()
     };
-    assert_eq!(other.modifiers, ["wait::ld", "sync", "aligned"]);
+    assert_eq!(other.modifiers, ["shift", "cta_group::1", "down"]);
+}
+
+#[test]
+fn tensor_memory() {
+    let load = "tcgen05.ld.sync.aligned.16x32bx2.x2.b32 {r1, r2}, [r3+8], 16;";
+    assert_eq!(
+        one(load),
+        Operation::Tcgen05Load(Box::new(Tcgen05Load {
+            shape: Tcgen05Shape::L16x32bx2,
+            repeats: 2,
+            pack: false,
+            d: vec![Reg(0), Reg(1)],
+            address: at(2, 8),
+            split: Some(16),
+        }))
+    );
+    let Operation::Tcgen05Mma(product) = one(
+        "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [r1], [r2], d3, r4, [r5], [r6], !p1;",
+    ) else {
+        panic!()
+    };
+    assert_eq!(product.kind, Tcgen05Kind::Mxf4nvf4);
+    assert_eq!(product.a, Tcgen05Left::TensorMemory(at(1, 0)));
+    assert_eq!(product.scales.map(|it| it.block), Some(Some(16)));
+    assert!(product.adds.negated);
+    for (wrong, why) in [
+        (
+            "tcgen05.ld.sync.aligned.32x32b.x2.b32 {r1}, [r3];",
+            "takes 2 registers, and there are 1",
+        ),
+        (
+            "tcgen05.ld.sync.aligned.16x256b.x64.b32 {r1}, [r3];",
+            "repetitions",
+        ),
+        (
+            "tcgen05.alloc.cta_group::3.sync.aligned.b32 [d1], 64;",
+            "cta_group",
+        ),
+        (
+            "tcgen05.mma.cta_group::1 [r1], d2, d3, r4, p1;",
+            "a kind such as",
+        ),
+    ] {
+        let error = error(wrong);
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
 }
