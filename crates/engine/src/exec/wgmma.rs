@@ -312,7 +312,10 @@ pub(crate) unsafe fn touch(context: &mut Context<'_>, op: &Op) {
             false => Verb::Read,
         };
         let wrong = Wrong {
-            kind: FindingKind::PendingRegister,
+            kind: match flight.group {
+                LOADS => FindingKind::PendingCopy,
+                _ => FindingKind::PendingRegister,
+            },
             place: None,
             verb,
             before: Some((flight.site, by_product)),

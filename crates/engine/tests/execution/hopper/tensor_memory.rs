@@ -323,7 +323,7 @@ fn each_way_to_use_it_wrongly_is_found() {
         (
             "tcgen05.wait::ld.sync.aligned;",
             "",
-            &["reads %r20", "may still write it"],
+            &["asynchronous copy without a wait", "reads %r20", "may still write it"],
         ),
         (free, "", &["has not deallocated 256 columns"]),
         (
