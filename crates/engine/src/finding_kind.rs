@@ -142,6 +142,10 @@ kinds! {
     /// A thread uses a register that a product of matrices reads or writes, and has not waited for the product.
     PendingRegister = "product without a wait", "";
 
+    /// A thread reaches a register that a load of tensor memory writes, and has not waited for the load. Assemblers wait for the
+    /// register themselves.
+    EarlyRegister = "load of tensor memory without a wait", "", Benign;
+
     /// A copy or a product reaches, through the asynchronous proxy, what a thread has written, without a proxy fence
     /// between the two.
     NoProxyFence = "no proxy fence", "; `fence.proxy.async` between the two is missing";

@@ -4,15 +4,16 @@
 //! Equal stores are remembered as an access since the last write, one entry for each warp: what follows is judged against all of
 //! them, as whichever comes last may be the one that wrote.
 
-use super::access::{AccessKind, Accessors, LaunchId};
+use super::access::{AccessKind, Accessors, LaunchId, Strength};
 use super::cell::{Before, Judge, Touch, Wrong};
 use super::finding::Finding;
-use super::line::{LANE, Line, NEVER, SITE_SHIFT, STRONG, WARP};
+use super::line::{LANE, Line, NEVER, PENDING, SITE_SHIFT, STRONG, WARP};
 use super::sets::{DEPTH, Entry, Sets};
+use super::sites::Role;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, live};
 use crate::finding_kind::{RaceReason, Severity};
-use crate::memory::Place;
+use crate::memory::{Lanes, Place};
 
 /// A kind of write that may be unordered after some accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,14 +143,26 @@ impl Checker {
         let Some(before) = trouble.before else {
             return Ok(());
         };
-        let launch = live(&mut self.blocks, who.block).clock.launch;
         let (sites, kind) = ((before.site, access.site), before.kind);
+        self.keep_once(who, (sites, kind), |checker| {
+            let place = place(checker);
+            checker.found(who, access, place, trouble)
+        })
+    }
+
+    /// Keeps what `found` makes, if there is none of the launch of these sites and this kind.
+    fn keep_once(
+        &mut self,
+        who: Accessors,
+        (sites, kind): ((u32, u32), Wrong),
+        found: impl FnOnce(&mut Checker) -> Box<Finding>,
+    ) -> Checked {
+        let launch = live(&mut self.blocks, who.block).clock.launch;
         let is_same = |it: &Kept| (it.launch, it.sites, it.kind) == (launch, sites, kind);
         if self.kept.iter().any(is_same) {
             return Ok(());
         }
-        let place = place(self);
-        let finding = self.found(who, access, place, trouble);
+        let finding = found(self);
         let shape = self.shapes.iter().find(|(id, _)| *id == launch);
         if shape.is_some_and(|(_, shape)| shape.ends_with <= Severity::Benign) {
             return Err(finding.into());
@@ -161,6 +174,44 @@ impl Checker {
             finding,
         });
         Ok(())
+    }
+
+    /// A warp reaches a register before it has waited for the load of tensor memory that writes it.
+    ///
+    /// # Errors
+    /// Benign findings are errors.
+    pub fn early_register(
+        &mut self,
+        who: Accessors,
+        instruction: u32,
+        load: u32,
+        (what, name): (AccessKind, &str),
+    ) -> Checked {
+        let own = [0; 32];
+        let lanes = Lanes::new(&own, who.mask, 4);
+        let write = AccessKind::Write(Strength::Weak);
+        let before = self.bulk_half(who, load, &lanes, write, Role::Write).site;
+        let access = self.bulk_half(who, instruction, &lanes, what, Role::of(what));
+        let trouble = Trouble {
+            lane: who.mask.trailing_zeros(),
+            address: 0,
+            before: Some(Before {
+                epoch: PENDING,
+                thread: who.warp * 32 + who.mask.trailing_zeros(),
+                site: before,
+                is_exact: true,
+                kind: Wrong::EarlyRegister,
+            }),
+        };
+        self.keep_once(
+            who,
+            ((before, access.site), Wrong::EarlyRegister),
+            |checker| {
+                let mut finding = checker.found(who, &access, None, &trouble);
+                finding.details = name.to_owned();
+                finding
+            },
+        )
     }
 
     /// Gives the benign findings of a launch.

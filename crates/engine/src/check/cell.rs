@@ -33,6 +33,7 @@ pub(super) enum Wrong {
     NoProxyFence,
     UnfencedMbarrier,
     PendingProduct,
+    EarlyRegister,
     ReadOnlyLoad,
 }
 
@@ -49,6 +50,7 @@ impl From<Wrong> for FindingKind {
             Wrong::NoProxyFence => FindingKind::NoProxyFence,
             Wrong::UnfencedMbarrier => FindingKind::UnfencedMbarrier,
             Wrong::PendingProduct => FindingKind::PendingProduct,
+            Wrong::EarlyRegister => FindingKind::EarlyRegister,
             Wrong::ReadOnlyLoad => FindingKind::ReadOnlyLoad,
         }
     }

@@ -345,7 +345,7 @@ impl Checker {
         &mut self,
         who: Accessors,
         access: &Numbered<'_>,
-        place: Place,
+        place: impl Into<Option<Place>>,
         trouble: &Trouble,
     ) -> Box<Finding> {
         let clock = &live(&mut self.blocks, who.block).clock;
@@ -371,7 +371,7 @@ impl Checker {
         let before = trouble.before.map(|before| {
             let instance = match before.kind {
                 // Of a block's own, which has no epoch yet.
-                Wrong::PendingCopy | Wrong::PendingProduct => own,
+                Wrong::PendingCopy | Wrong::PendingProduct | Wrong::EarlyRegister => own,
                 _ => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)
@@ -389,7 +389,7 @@ impl Checker {
             now.verb = Verb::Count;
         }
         Box::new(Finding {
-            place: Some(place),
+            place: place.into(),
             before,
             ..Finding::new(kind, now)
         })

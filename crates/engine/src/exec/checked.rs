@@ -13,7 +13,7 @@ use super::shared_operand::SharedOperand;
 use super::undefined;
 use crate::check::{
     self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Order, Part, Scope, Strength,
-    TensorAct, TensorCells, Unwritten,
+    TensorAct, TensorCells, Unwritten, Verb,
 };
 use crate::finding_kind::FindingKind;
 use crate::memory::{Contents, Fault, Lanes};
@@ -734,6 +734,27 @@ pub(super) fn free_columns(
     cells: TensorCells,
 ) -> Result<(), Cause> {
     tensor(context, op, 0, TensorAct::Free, &[cells])
+}
+
+/// Tells that the warp reaches a register before it has waited for the load of tensor memory that writes it.
+pub(super) fn early_register(
+    context: &mut Context<'_>,
+    op: &Op,
+    load: u32,
+    (verb, name): (Verb, &str),
+) {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let who = who(context);
+    let what = match verb {
+        Verb::Write => AccessKind::Write(Strength::Weak),
+        _ => AccessKind::Read(Strength::Weak),
+    };
+    let mut checked = Ok(());
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        let checker = &mut checking.checker;
+        checked = checker.early_register(who, instruction, load, (what, name));
+    }
+    found(context, op.instruction, checked);
 }
 
 /// Tells that the warp has waited for its loads, or its stores, of tensor memory.

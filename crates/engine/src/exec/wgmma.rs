@@ -311,11 +311,12 @@ pub(crate) unsafe fn touch(context: &mut Context<'_>, op: &Op) {
             true => Verb::Write,
             false => Verb::Read,
         };
+        if flight.group == LOADS {
+            checked::early_register(context, op, flight.site, (verb, name));
+            return;
+        }
         let wrong = Wrong {
-            kind: match flight.group {
-                LOADS => FindingKind::PendingCopy,
-                _ => FindingKind::PendingRegister,
-            },
+            kind: FindingKind::PendingRegister,
             place: None,
             verb,
             before: Some((flight.site, by_product)),

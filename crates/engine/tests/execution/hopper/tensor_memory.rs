@@ -319,11 +319,15 @@ fn each_way_to_use_it_wrongly_is_found() {
             &["product without a wait", "the shared `s`", "writes it"],
         ),
         ("@%p1 bra issued;", write, &["no proxy fence"]),
-        // Registers are read before the load is done.
+        // Registers are read before the load is done: benign, and an error where nobody takes such findings.
         (
             "tcgen05.wait::ld.sync.aligned;",
             "",
-            &["asynchronous copy without a wait", "reads %r20", "may still write it"],
+            &[
+                "load of tensor memory without a wait",
+                "reads %r20",
+                "may still write it",
+            ],
         ),
         (free, "", &["has not deallocated 256 columns"]),
         (
