@@ -176,7 +176,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A warp reaches a register before it has waited for the load of tensor memory that writes it.
+    /// A warp reaches a register before it has waited for the load of tensor memory that writes it. Kept once for a load.
     ///
     /// # Errors
     /// Benign findings are errors.
@@ -203,15 +203,11 @@ impl Checker {
                 kind: Wrong::EarlyRegister,
             }),
         };
-        self.keep_once(
-            who,
-            ((before, access.site), Wrong::EarlyRegister),
-            |checker| {
-                let mut finding = checker.found(who, &access, None, &trouble);
-                finding.details = name.to_owned();
-                finding
-            },
-        )
+        self.keep_once(who, ((before, before), Wrong::EarlyRegister), |checker| {
+            let mut finding = checker.found(who, &access, None, &trouble);
+            finding.details = name.to_owned();
+            finding
+        })
     }
 
     /// Gives the benign findings of a launch.

@@ -248,6 +248,58 @@ pub(crate) unsafe fn spread(context: &mut Context<'_>, op: &Op, is_transposed: b
     }
 }
 
+/// The same of matrices of 16 by 16 bytes, transposed, two registers each.
+///
+/// # Safety
+/// As for [`spread`].
+pub(crate) unsafe fn spread_bytes(context: &mut Context<'_>, op: &Op) {
+    if !is_whole(context, op) || context.at.fault.is_some() {
+        return;
+    }
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    let rows = *unsafe { context.slot::<u128>(op.a) };
+    for register in 0..op.b as usize {
+        // SAFETY: as for products.
+        let slot = unsafe { (&*context.at.program).lists[op.aux as usize + register] };
+        let words = each_lane(|lane| {
+            let first = register / 2 * 16 + lane % ROW * 4;
+            let column = lane / ROW + register % 2 * 8;
+            u32::from_le_bytes(std::array::from_fn(|byte| {
+                rows[first + byte].to_le_bytes()[column]
+            }))
+        });
+        // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+        unsafe { *context.slot_mut(slot) = words };
+    }
+}
+
+/// What `stmatrix` stores of matrices of 16 by 8 bytes, transposed: 8 rows of 16 bytes.
+///
+/// # Safety
+/// As for [`gather`].
+pub(crate) unsafe fn gather_bytes(context: &mut Context<'_>, op: &Op) {
+    if !is_whole(context, op) {
+        return;
+    }
+    let mut rows = [0u128; LANES];
+    for matrix in 0..op.b as usize {
+        // SAFETY: as for products; the slots are those of a verified program, of their kinds.
+        let words = unsafe {
+            let slot = (&*context.at.program).lists[op.aux as usize + matrix];
+            *context.slot::<u32>(slot)
+        };
+        for (lane, word) in words.into_iter().enumerate() {
+            for (index, byte) in word.to_le_bytes().into_iter().enumerate() {
+                let row = 8 * matrix + 2 * (lane % ROW) + index % 2;
+                let column = lane / ROW + index / 2 * 8;
+                rows[row] |= u128::from(byte) << (8 * column);
+            }
+        }
+    }
+    // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
+    unsafe { *context.slot_mut(op.d) = rows };
+}
+
 /// The opposite: what `stmatrix` stores.
 ///
 /// # Safety

@@ -113,21 +113,34 @@ impl Lowering<'_> {
     }
 
     pub(super) fn ldmatrix(&mut self, it: &Ldmatrix) -> Lowered<()> {
-        is_plain((it.shape.m, it.shape.n), it.ty)?;
+        let of = elements((it.shape.m, it.shape.n), it.ty, it.transposed)?;
+        if it.format.is_some() {
+            return Err("elements that become wider".to_owned());
+        }
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
         let act = Act::Load {
             signed: false,
             is_read_only: false,
         };
-        self.rows(it.space, &it.address, act, rows, it.count)?;
+        let eights = match of {
+            Elements::Halves => it.count,
+            Elements::Bytes => 2 * it.count,
+        };
+        self.rows(it.space, &it.address, act, rows, eights)?;
         let d = self.destinations(&it.d, Kind::Word)?;
         let (count, list) = (d.len() as u32, self.list(d));
-        let run = match it.transposed {
-            false => {
+        if count != u32::from(eights) {
+            return Err(format!("{count} registers"));
+        }
+        let run = match (of, it.transposed) {
+            (Elements::Bytes, _) => {
+                handler!([a: Kind::Quad, aux: Aux::List], |c, op| fragment::spread_bytes(c, op))
+            }
+            (Elements::Halves, false) => {
                 handler!([a: Kind::Quad, aux: Aux::List], |c, op| fragment::spread(c, op, false))
             }
-            true => {
+            (Elements::Halves, true) => {
                 handler!([a: Kind::Quad, aux: Aux::List], |c, op| fragment::spread(c, op, true))
             }
         };
@@ -136,16 +149,22 @@ impl Lowering<'_> {
     }
 
     pub(super) fn stmatrix(&mut self, it: &Stmatrix) -> Lowered<()> {
-        is_plain((it.shape.m, it.shape.n), it.ty)?;
+        let of = elements((it.shape.m, it.shape.n), it.ty, it.transposed)?;
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
         let a = self.sources(&it.a, Kind::Word)?;
         let (count, list) = (a.len() as u32, self.list(a));
-        let run = match it.transposed {
-            false => {
+        if count != u32::from(it.count) {
+            return Err(format!("{count} registers"));
+        }
+        let run = match (of, it.transposed) {
+            (Elements::Bytes, _) => {
+                handler!([d: Kind::Quad, aux: Aux::List], |c, op| fragment::gather_bytes(c, op))
+            }
+            (Elements::Halves, false) => {
                 handler!([d: Kind::Quad, aux: Aux::List], |c, op| fragment::gather(c, op, false))
             }
-            true => {
+            (Elements::Halves, true) => {
                 handler!([d: Kind::Quad, aux: Aux::List], |c, op| fragment::gather(c, op, true))
             }
         };
@@ -217,10 +236,20 @@ pub(super) unsafe fn of_lanes(context: &mut Context<'_>, op: &Op, lanes: u32) {
     context.mask = mask;
 }
 
-fn is_plain(shape: (u32, u32), ty: Type) -> Lowered<()> {
+/// The elements of matrices that lanes exchange with shared memory.
+#[derive(Clone, Copy, Debug)]
+enum Elements {
+    /// 8 by 8 of 16 bits.
+    Halves,
+    /// 16 by 16, or 16 by 8, of 8 bits, transposed.
+    Bytes,
+}
+
+fn elements(shape: (u32, u32), ty: Type, transposed: bool) -> Lowered<Elements> {
     match (shape, ty) {
-        ((8, 8), Type::B16) => Ok(()),
-        _ => Err("matrices other than 8 by 8 elements of 16 bits".to_owned()),
+        ((8, 8), Type::B16) => Ok(Elements::Halves),
+        ((16, 16 | 8), Type::B8) if transposed => Ok(Elements::Bytes),
+        _ => Err("matrices of these elements".to_owned()),
     }
 }
 

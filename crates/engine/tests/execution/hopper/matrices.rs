@@ -67,6 +67,66 @@ fn few_matrices_take_the_addresses_of_few_lanes() {
     }
 }
 
+/// A byte of shared memory, which [`FILL`] fills with words of 16 bits.
+fn byte(at: usize) -> u32 {
+    (at / 2) as u32 >> (8 * (at % 2)) & 0xff
+}
+
+#[test]
+fn matrices_of_bytes_are_transposed() {
+    for (count, registers) in [("x1", 2), ("x2", 4)] {
+        let list = ["{%r20, %r21}", "{%r20, %r21, %r22, %r23}"][registers / 4];
+        let body = format!(
+            "{FILL}
+            mov.b32 %r22, 0; mov.b32 %r23, 0;
+            ldmatrix.sync.aligned.m16n16.{count}.trans.shared.b8 {list}, [%r4];
+            mad.wide.u32 %rd4, %r1, 16, %rd2;
+            st.global.v4.b32 [%rd4], {{%r20, %r21, %r22, %r23}};"
+        );
+        let y = Case::new(&body).on("sm_100a").run();
+        for lane in 0..32 {
+            for register in 0..registers {
+                for of in 0..4 {
+                    let row = register / 2 * 16 + lane % 4 * 4 + of;
+                    let column = lane / 4 + register % 2 * 8;
+                    let got = y[lane * 4 + register] >> (8 * of) & 0xff;
+                    assert_eq!(
+                        got,
+                        byte(row * 16 + column),
+                        "lane {lane}, register {register}"
+                    );
+                }
+            }
+        }
+    }
+    // Stored, a register has two rows of two columns.
+    let body = format!(
+        "{FILL}
+        stmatrix.sync.aligned.m16n8.x2.trans.shared.b8 [%r4+1024], {{%r10, %r11}};
+        bar.sync 0;
+        setp.lt.u32 %p1, %r1, 16;
+        @!%p1 bra end;
+        ld.shared.v4.b32 {{%r20, %r21, %r22, %r23}}, [%r4+1024];
+        mad.wide.u32 %rd4, %r1, 16, %rd2;
+        st.global.v4.b32 [%rd4], {{%r20, %r21, %r22, %r23}};
+        end:"
+    );
+    let y = Case::new(&body).on("sm_100a").run();
+    for row in 0..16 {
+        for column in 0..16 {
+            let (matrix, row) = (row / 8, row % 8);
+            let lane = column % 8 * 4 + row / 2;
+            let of = row % 2 + column / 8 * 2;
+            let got = y[(8 * matrix + row) * 4 + column / 4] >> (8 * (column % 4)) & 0xff;
+            assert_eq!(
+                got,
+                byte(16 * lane + 4 * matrix + of),
+                "row {row}, column {column}"
+            );
+        }
+    }
+}
+
 #[test]
 fn stmatrix_is_the_opposite_of_ldmatrix() {
     for suffix in ["", ".trans"] {
