@@ -5,7 +5,7 @@
 #
 # RIDGEPOINT is the command, CHECKOUT Triton's, as old as the release that PyTorch asks for. FOLDER gets an environment with
 # PyTorch, whose operators run on the CPU, from PyPI (6 GB), the tests' log and results, and a JSON file per finding. Arguments are pytest's: `-n 2` for
-# two processes, `-k` for some of the tests. The exit status is that of the tests, or 1 where a tutorial has failed.
+# two processes, `-k` for some of the tests. `ARCH=sm_100` in the environment makes the devices Blackwell's. The exit status is that of the tests, or 1 where a tutorial has failed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 ridgepoint=$(realpath "$1")
@@ -19,7 +19,7 @@ if [ ! -x "$folder/environment/bin/pytest" ]; then
     "$folder/environment/bin/pip" install --quiet torch numpy scipy tabulate pytest pytest-xdist pytest-timeout
 fi
 python=$folder/environment/bin/python
-emulate() { "$ridgepoint" emulate --findings "$folder/findings" "$@"; }
+emulate() { "$ridgepoint" emulate --arch "${ARCH:-sm_90}" --findings "$folder/findings" "$@"; }
 
 emulate -- "$python" -W ignore "$here/torch_operators.py"
 

@@ -324,7 +324,7 @@ impl Checker {
             is_copy: role.is_copy(),
             is_bulk: role.is_bulk(),
             is_arrival: role == Role::Arrival,
-            is_free: role == Role::Free,
+            does: role.does(),
             is_part,
             element_bytes,
         };

@@ -16,8 +16,8 @@ pub(super) struct Site {
     pub(super) is_bulk: bool,
     /// Whether it is `mbarrier.arrive`.
     pub(super) is_arrival: bool,
-    /// Whether it is the end of columns of tensor memory.
-    pub(super) is_free: bool,
+    /// The action, where another than those facts tell.
+    pub(super) does: Option<Verb>,
     /// Whether an instruction of a word is about a part of it alone, of `element_bytes`.
     pub(super) is_part: bool,
     pub(super) element_bytes: u32,
@@ -39,13 +39,11 @@ impl Site {
 
     /// The action, for findings.
     pub(super) fn verb(&self) -> Verb {
-        match (self.is_copy, self.is_bulk) {
-            _ if self.is_free => Verb::Free,
+        self.does.unwrap_or(match (self.is_copy, self.is_bulk) {
             (true, _) => Verb::Copy,
-            (false, true) if self.what.writes() => Verb::Accumulate,
             (false, true) => Verb::Multiply,
             (false, false) => Verb::of(self.what),
-        }
+        })
     }
 
     /// The instruction, for findings.
@@ -77,17 +75,26 @@ pub(super) enum Role {
     Product,
     /// The sum of a product of matrices in tensor memory.
     Accumulate,
+    /// The address of columns of tensor memory, in shared memory: by the unit that allocates.
+    Allocate,
     /// The end of columns of tensor memory.
     Free,
 }
 
 impl Role {
     pub(super) fn is_copy(self) -> bool {
-        matches!(self, Role::CopyFrom | Role::CopyTo) || self.is_bulk() && !self.is_product()
+        matches!(self, Role::CopyFrom | Role::CopyTo)
+            || self.is_bulk() && self != Role::Product && self.does().is_none()
     }
 
-    fn is_product(self) -> bool {
-        matches!(self, Role::Product | Role::Accumulate)
+    /// The action that the role alone tells.
+    pub(super) fn does(self) -> Option<Verb> {
+        match self {
+            Role::Accumulate => Some(Verb::Accumulate),
+            Role::Allocate => Some(Verb::Write),
+            Role::Free => Some(Verb::Free),
+            _ => None,
+        }
     }
 
     pub(super) fn is_bulk(self) -> bool {
@@ -99,6 +106,7 @@ impl Role {
                 | Role::BulkToGlobal
                 | Role::Product
                 | Role::Accumulate
+                | Role::Allocate
         )
     }
 }
@@ -136,7 +144,7 @@ impl Sites {
             is_copy: false,
             is_bulk: false,
             is_arrival: false,
-            is_free: false,
+            does: None,
             is_part: false,
             element_bytes: 1,
         };

@@ -11,6 +11,7 @@ use super::hash::Map;
 use super::line::PENDING;
 use super::products::By;
 use super::sites::Role;
+use super::undefined::OriginId;
 use super::warp::Trouble;
 use super::{Checked, Checker, live};
 use crate::finding_kind::RaceReason;
@@ -189,6 +190,8 @@ impl Checker {
             TensorAct::Load => {
                 let access = self.bulk_half(who, instruction, &lanes, read, Role::Read);
                 let found = self.reach(who, (access.site, Way::ByWarp), cells, &[]);
+                // What nobody has written may be read, as long as nobody uses it.
+                let found = found.filter(|(_, before)| before.is_some());
                 self.tensor_trouble(who, &access, found)
             }
             TensorAct::Store => {
@@ -261,10 +264,12 @@ impl Checker {
             way,
         };
         let all = block.tensor_memory.cells();
+        let mut unwritten = None;
         for at in reads.iter().flat_map(|it| it.each()) {
             let cell = &mut all[at];
             let Some(write) = &cell.write else {
-                return Some((at, None));
+                unwritten.get_or_insert((at, None));
+                continue;
             };
             if let Some(before) = actor.wrong(write, false, knows) {
                 return Some((at, Some(before)));
@@ -287,7 +292,22 @@ impl Checker {
             cell.reads.clear();
             cell.write = Some(done);
         }
-        None
+        unwritten
+    }
+
+    /// The number of a lane's load from a column that nobody has written, in a lane of tensor memory; none where somebody has.
+    pub(crate) fn unwritten_in_tensor(
+        &mut self,
+        who: Accessors,
+        instruction: u32,
+        (lane, column): (usize, u32),
+    ) -> Option<OriginId> {
+        let at = lane / LANES as usize * COLUMNS + column as usize;
+        let cells = live(&mut self.blocks, who.block).tensor_memory.cells();
+        if cells[at].write.is_some() {
+            return None;
+        }
+        Some(self.origin_in_tensor(who, instruction, (at as u64, place(at))))
     }
 
     fn tensor_trouble(
@@ -307,10 +327,32 @@ impl Checker {
         Err(self.found(who, access, place(at), &trouble).into())
     }
 
-    /// Columns begin anew.
-    pub fn allocate_columns(&mut self, who: Accessors, cells: TensorCells) {
+    /// Columns begin anew, whose address is written to shared memory at an offset. No proxy fence is asked for behind that: the PTX
+    /// ISA does not say through which proxy it is written, and Triton has none.
+    ///
+    /// # Errors
+    /// The write races with another access.
+    pub fn allocate_columns(
+        &mut self,
+        who: Accessors,
+        (owner, offset): (BlockId, u64),
+        instruction: u32,
+        cells: TensorCells,
+    ) -> Checked {
+        let mut addresses = [0; 32];
+        addresses[who.mask.trailing_zeros() as usize & 31] = offset;
+        let lanes = Lanes::new(&addresses, who.mask, 4);
+        let write = AccessKind::Write(Strength::Weak);
+        let access = self.bulk_half(who, instruction, &lanes, write, Role::Allocate);
+        let pending = self.pending_reads(owner, &access);
+        let found = self.in_shared(owner, who, &access);
+        if let Some(trouble) = pending.or(found.race) {
+            let place = live(&mut self.blocks, owner).layout.place(trouble.address);
+            return Err(self.found(who, &access, place, &trouble).into());
+        }
         let all = live(&mut self.blocks, who.block).tensor_memory.cells();
         cells.each().for_each(|at| all[at] = Cell::default());
+        Ok(())
     }
 
     /// A warp has waited for its loads, or for its stores.

@@ -711,18 +711,10 @@ pub(super) fn allocate_columns(
     let instruction = site(context.at.function_index(), op.instruction);
     let who = lane_alone(context, 0);
     if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
-        let mut addresses = [0; LANES];
-        addresses[0] = spot.offset;
-        let access = check::Access {
-            instruction,
-            what: AccessKind::Write(Strength::Weak),
-            element_bytes: 4,
-            lanes: &Lanes::new(&addresses, 1, 4),
-            unwritten: Unwritten::Found,
-            stored: None,
-        };
-        checking.checker.shared_of(owner, who, &access)?;
-        checking.checker.allocate_columns(who, cells);
+        let place = (owner, spot.offset);
+        checking
+            .checker
+            .allocate_columns(who, place, instruction, cells)?;
     }
     Ok(())
 }

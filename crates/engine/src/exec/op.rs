@@ -312,7 +312,7 @@ unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context
     if !context.at.tracks {
         for op in rest.by_ref() {
             run(context, op);
-            if op.spread == Spread::Access && context.at.tracks {
+            if context.at.tracks {
                 break;
             }
         }

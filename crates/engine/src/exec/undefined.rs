@@ -18,7 +18,6 @@ use super::program::{Call, Callee, Program, Then, Words};
 use super::registers::{Kind, LANES, lanes_of};
 use super::signature::{Aux, Signature, Table};
 use super::spread::Spread;
-use super::tensor_memory::{Direction, Instruction};
 use super::wgmma::Left;
 use crate::arith::tensor;
 use crate::check::Accessors;
@@ -27,7 +26,8 @@ use crate::check::undefined::{OriginId, RegisterId, Use, Value};
 use bits::{across, any, carried, extreme, joined, whole};
 
 pub(super) use accesses::{
-    after_atomic, before_atomic, loaded, loaded_part, place, stored, swapped, there, unchanged,
+    after_atomic, before_atomic, loaded, loaded_part, place, stored, swapped, tensor_loaded, there,
+    unchanged,
 };
 
 /// A slot and its kind.
@@ -179,7 +179,6 @@ impl Operands {
             }
             Aux::Index(Table::Products) => all.product(op, program),
             Aux::Index(Table::Wgmmas) => all.wgmma(op, program),
-            Aux::Index(Table::TensorMemory) => all.tensor_memory(op, program),
             Aux::Index(_) | Aux::Number | Aux::Access(_) => {}
         }
         all
@@ -211,18 +210,6 @@ impl Operands {
         let kind = kind_of_sum(product.d.of);
         self.results
             .extend(product.d.slots.iter().map(|&it| (it, kind)));
-    }
-}
-
-impl Operands {
-    /// What is undefined is lost on its way through tensor memory.
-    fn tensor_memory(&mut self, op: &Op, program: &Program) {
-        if let Instruction::Move(it) = &program.tensor_memory[op.aux as usize]
-            && it.direction == Direction::Load
-        {
-            self.results
-                .extend(it.slots.iter().map(|&slot| (slot, Kind::Word)));
-        }
     }
 }
 

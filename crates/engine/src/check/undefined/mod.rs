@@ -21,7 +21,7 @@ use super::access::{AccessKind, Accessors, BlockId, LaunchId};
 use super::finding::{Finding, Side, Verb};
 use super::{Access, Checked, Checker, Global, live};
 use crate::finding_kind::FindingKind;
-use crate::memory::{Cached, Contents, Kind, LANES, Local, Memory};
+use crate::memory::{Cached, Contents, Kind, LANES, Local, Memory, Place as MemoryPlace};
 use origins::Origins;
 use results::Results;
 
@@ -176,7 +176,6 @@ impl Checker {
                 0 => origin,
                 _ => self.origin_of(place, one, access, address),
             };
-            self.undefined.is_known = true;
             let value = value.get_or_insert_with(Box::default);
             value.set(lane as usize, bits, origin);
         }
@@ -361,24 +360,12 @@ impl Checker {
         address: u64,
     ) -> OriginId {
         let lane = who.mask.trailing_zeros();
-        let Some(now) = self.side(who, lane, access.instruction, access.what) else {
-            return OriginId::default();
-        };
-        let key = origins::Key {
-            launch: now.launch,
-            program: now.site.program,
-            instruction: access.instruction,
-            agent: now.agent,
-            address,
-        };
-        if let Some(known) = self.undefined.origins.find(&key) {
-            return known;
-        }
-        let (place, held) = match place {
+        let of = (access.instruction, access.what, address);
+        self.origin_at(who, of, |checker| match place {
             Place::Global(memory) => (memory.place(address), None),
             Place::Local(local) => (local.place(lane, address), None),
             Place::Shared(owner) => {
-                let block = live(&mut self.blocks, owner);
+                let block = live(&mut checker.blocks, owner);
                 let held = origins::Held {
                     block: owner,
                     number: block.clock.number,
@@ -386,7 +373,43 @@ impl Checker {
                 };
                 (block.layout.place(address), Some(held))
             }
+        })
+    }
+
+    /// The number of a lane's load from a place in tensor memory, which nobody has written.
+    pub(super) fn origin_in_tensor(
+        &mut self,
+        who: Accessors,
+        instruction: u32,
+        (address, place): (u64, MemoryPlace),
+    ) -> OriginId {
+        let what = AccessKind::Read(super::Strength::Weak);
+        self.origin_at(who, (instruction, what, address), |_| (place, None))
+    }
+
+    /// The number of a lane's load from an address, whose place, and since when it is held back, `describe` tells.
+    fn origin_at(
+        &mut self,
+        who: Accessors,
+        (instruction, what, address): (u32, AccessKind, u64),
+        describe: impl FnOnce(&mut Checker) -> (MemoryPlace, Option<origins::Held>),
+    ) -> OriginId {
+        self.undefined.is_known = true;
+        let lane = who.mask.trailing_zeros();
+        let Some(now) = self.side(who, lane, instruction, what) else {
+            return OriginId::default();
         };
+        let key = origins::Key {
+            launch: now.launch,
+            program: now.site.program,
+            instruction,
+            agent: now.agent,
+            address,
+        };
+        if let Some(known) = self.undefined.origins.find(&key) {
+            return known;
+        }
+        let (place, held) = describe(self);
         let finding = Box::new(Finding {
             place: Some(place),
             ..Finding::new(FindingKind::Uninitialised, now)

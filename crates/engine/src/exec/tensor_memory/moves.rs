@@ -7,7 +7,7 @@ use super::super::failure::Cause;
 use super::super::op::{Context, Op};
 use super::super::registers::LANES;
 use super::super::shared_operand::Address;
-use super::super::wgmma;
+use super::super::{undefined, wgmma};
 use super::{LANES_OF_WARP, memory};
 use crate::check::{TensorAct, TensorCells};
 
@@ -109,8 +109,22 @@ impl Move {
         unsafe { self.carry_out(context, (lane, column)) };
         if self.direction == Direction::Load {
             wgmma::remember_loads(context, op, &self.written);
+            self.define(context, op, (lane, column));
         }
         Ok(())
+    }
+
+    /// What a load has read is undefined where nobody has written it.
+    fn define(&self, context: &mut Context<'_>, op: &Op, (lane, column): (u32, u32)) {
+        for (register, &slot) in self.slots.iter().enumerate() {
+            let places: [_; LANES] = std::array::from_fn(|thread| {
+                let (down, right, is_second) = place(self.shape, thread, register);
+                let right = right as u32 * if self.is_packed { 2 } else { 1 };
+                let half = if is_second { self.split } else { 0 };
+                (lane as usize + down, column + right + half)
+            });
+            undefined::tensor_loaded(context, op, slot, &places);
+        }
     }
 
     /// # Safety

@@ -7,7 +7,8 @@ use crate::check::{self, Accessors};
 use crate::exec::access::{Access, Act, Atomic, Space};
 use crate::exec::checked;
 use crate::exec::lanewise::extended;
-use crate::exec::op::Context;
+use crate::exec::op::{Context, Op};
+use crate::exec::registers::{FULL, LANES};
 use crate::memory::Contents;
 
 /// The place of an access in a space.
@@ -74,6 +75,32 @@ pub(in crate::exec) fn loaded_part(
         }
     }
     context.at.tracks |= all.lanes() & told.lanes.mask != 0;
+}
+
+/// A word of each lane has been loaded from lanes and columns of tensor memory.
+pub(in crate::exec) fn tensor_loaded(
+    context: &mut Context<'_>,
+    op: &Op,
+    slot: u32,
+    places: &[(usize, u32); LANES],
+) {
+    define(context, slot, FULL);
+    let mut value = Value::default();
+    for (lane, &place) in places.iter().enumerate() {
+        let instruction = checked::site(context.at.function_index(), op.instruction);
+        let who = checked::accessors(context, 1 << lane);
+        if let (Some(checking), Some(who)) = (&mut context.at.checking, who)
+            && let Some(origin) = checking
+                .checker
+                .unwritten_in_tensor(who, instruction, place)
+        {
+            value.set(lane, ones(32), origin);
+        }
+    }
+    if value.lanes() != 0 {
+        set(context, slot, FULL, &value);
+        context.at.tracks = true;
+    }
 }
 
 /// Tells the checker what is undefined of what lanes store.

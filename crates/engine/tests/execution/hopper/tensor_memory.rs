@@ -363,7 +363,11 @@ fn each_way_to_use_it_wrongly_is_found() {
         (
             "[%r6+8]",
             "[%r6+200]",
-            &["uninitialised", "column 200 of lanes 0 to 15"],
+            &[
+                "uninitialised",
+                "reads column 200 of lanes 0 to 15",
+                "as a result",
+            ],
         ),
         // A descriptor of Hopper's.
         (
