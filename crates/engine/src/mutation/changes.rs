@@ -121,6 +121,7 @@ fn without_synchronization(site: &Site<'_>) -> Vec<String> {
         | O::WgmmaFence
         | O::WgmmaWaitGroup(_)
         | O::WgmmaCommitGroup
+        | O::Tcgen05Wait(_)
         | O::Griddepcontrol(ptx::Griddepcontrol::Wait) => vec![String::new()],
         O::MbarrierWait(_) => {
             // The answer of a wait that does not wait.

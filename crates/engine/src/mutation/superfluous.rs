@@ -74,6 +74,15 @@ impl<'b> Flow<'b> {
                 let is_wait = |it: &Instruction| matches!(&it.operation, O::WgmmaWaitGroup(other) if other <= groups);
                 self.waits_for_nothing(at, multiplies, is_wait)
             }
+            O::Tcgen05Wait(own) => {
+                let begins = |it: &Instruction| match it.operation {
+                    O::Tcgen05Load(_) => own.loads,
+                    O::Tcgen05Store(_) => !own.loads,
+                    _ => false,
+                };
+                let is_wait = |it: &Instruction| matches!(&it.operation, O::Tcgen05Wait(other) if other == own);
+                self.waits_for_nothing(at, begins, is_wait)
+            }
             O::CpAsyncBulkWaitGroup(own) => {
                 let is_wait = |it: &Instruction| {
                     matches!(&it.operation, O::CpAsyncBulkWaitGroup(other)
@@ -142,6 +151,7 @@ impl<'b> Flow<'b> {
                 | Operation::CpAsyncWaitGroup(_)
                 | Operation::CpAsyncBulkWaitGroup(_)
                 | Operation::WgmmaWaitGroup(_)
+                | Operation::Tcgen05Wait(_)
         );
         match ends_copies {
             true => self.superfluous(at).is_none(),

@@ -25,6 +25,7 @@ mod rows_of_memory;
 mod schedules;
 mod support;
 mod time_limit;
+mod triton;
 mod undefined;
 mod waits;
 mod wmma;

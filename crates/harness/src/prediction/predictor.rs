@@ -176,12 +176,13 @@ impl Predictor {
 
     /// Fails where warps wait for what the model does not have, docs/prediction.md#what-is-not-modelled.
     fn check(&self, counts: &Counts) -> Result<(), String> {
-        use ptx::Operation::{BarrierCluster, Getctarank, Mapa, WgmmaMma};
+        use ptx::Operation::{BarrierCluster, Getctarank, Mapa, Tcgen05Mma, WgmmaMma};
         let operations = counts.instructions.iter();
         let mut operations = operations.filter_map(|it| self.code.operation(it));
         let unknown = operations.find_map(|it| match it {
             BarrierCluster(_) | Mapa { .. } | Getctarank { .. } => Some("blocks of a cluster"),
             WgmmaMma(_) => Some("wgmma"),
+            Tcgen05Mma(_) => Some("tcgen05"),
             _ => None,
         });
         match unknown {
