@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::findings::{Cause, found, say};
+use crate::findings::{Cause, found};
+use crate::logs;
 use crate::recorded;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
@@ -12,7 +13,7 @@ use crate::status::{Answer, Status};
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
 /// Functions that a program may call before `cuInit`, and in functions that a stream calls.
-const BEFORE: [&str; 7] = [
+const BEFORE: [&str; 12] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuGetErrorName",
@@ -20,6 +21,11 @@ const BEFORE: [&str; 7] = [
     "cuGetExportTable",
     "cuGetProcAddress",
     "cuGetProcAddress_v2",
+    "cuLogsCurrent",
+    "cuLogsDumpToFile",
+    "cuLogsDumpToMemory",
+    "cuLogsRegisterCallback",
+    "cuLogsUnregisterCallback",
 ];
 
 thread_local! {
@@ -29,9 +35,9 @@ thread_local! {
 
 /// Runs a function of the program's that may not call the driver: it could wait for itself.
 pub(crate) fn call_host(function: impl FnOnce()) {
-    IS_IN_HOST.set(true);
+    let before = IS_IN_HOST.replace(true);
     function();
-    IS_IN_HOST.set(false);
+    IS_IN_HOST.set(before);
 }
 
 /// `cuInit` has been called.
@@ -41,7 +47,9 @@ pub(crate) fn begin() {
 
 /// Runs a function of the driver, and gives its `CUresult`. Nothing unwinds into the caller.
 pub(crate) fn enter(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
-    recorded::call(name, || run(name, body))
+    let number = recorded::call(name, || run(name, body));
+    logs::tell();
+    number
 }
 
 fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
@@ -55,8 +63,8 @@ fn run(name: &'static str, body: impl FnOnce() -> Answer) -> u32 {
     let number = answer.err().map_or(0, |status| status.number());
     if settings().shows_calls {
         match answer {
-            Ok(()) => say(name),
-            Err(status) => say(&format!("{name}: {}", status.name())),
+            Ok(()) => eprintln!("ridgepoint: {name}"),
+            Err(status) => eprintln!("ridgepoint: {name}: {}", status.name()),
         }
     }
     number

@@ -11,6 +11,7 @@ use engine::{Severity, check};
 
 use crate::counts;
 use crate::handles::lock;
+use crate::logs;
 use crate::report::{Found, Launched, Record, Side};
 use crate::settings::settings;
 
@@ -19,9 +20,10 @@ thread_local! {
     static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Prints a line for people.
+/// Prints a line for people, which the driver's log has, too.
 pub(crate) fn say(text: &str) {
     eprintln!("ridgepoint: {text}");
+    logs::add(text);
     // A program may call the driver as its thread ends, when nobody hears any more.
     let _ = HEARD.try_with(|heard| {
         if let Some(lines) = &mut *heard.borrow_mut() {

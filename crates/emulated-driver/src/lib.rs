@@ -39,6 +39,7 @@ mod launch_calls;
 mod library;
 mod link;
 mod linker;
+mod logs;
 mod memory;
 mod module;
 mod names;
@@ -84,6 +85,7 @@ pub mod functions {
     pub use crate::launch_calls::calls::*;
     pub use crate::library::calls::*;
     pub use crate::linker::calls::*;
+    pub use crate::logs::calls::*;
     pub use crate::memory::calls::*;
     pub use crate::module::calls::*;
     pub use crate::occupancy_calls::calls::*;

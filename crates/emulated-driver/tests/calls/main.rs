@@ -6,5 +6,6 @@ mod devices;
 mod findings;
 mod graphs;
 mod host_functions;
+mod logs;
 mod refused;
 mod work;

@@ -67,6 +67,8 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         "cuMemsetD8Async",
         &[Given(Memory), Number, Bytes, Given(Stream)],
     ),
+    ("cuLogsCurrent", &[Out, Zero]),
+    ("cuLogsUnregisterCallback", &[Number]),
     ("cuPointerGetAttribute", &[Out, Number, Given(Memory)]),
     ("cuMemPoolCreate", &[Made(Pool), Described(PoolProperties)]),
     ("cuMemPoolDestroy", &[Given(Pool)]),
