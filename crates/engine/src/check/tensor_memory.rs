@@ -49,7 +49,20 @@ impl TensorCells {
         TensorCells::new(0, LANES * HALVES as u32, column, columns)
     }
 
-    fn each(self) -> impl Iterator<Item = usize> {
+    fn one(at: usize) -> TensorCells {
+        TensorCells {
+            first: at / COLUMNS,
+            halves: 1,
+            column: at % COLUMNS,
+            columns: 1,
+        }
+    }
+
+    /// How many cells there are.
+    pub(crate) const ALL: usize = HALVES * COLUMNS;
+
+    /// The numbers of the cells.
+    pub(crate) fn each(self) -> impl Iterator<Item = usize> {
         let halves = self.first..self.first + self.halves;
         halves.flat_map(move |half| {
             let columns = self.column..self.column + self.columns;
@@ -63,8 +76,11 @@ impl TensorCells {
 pub enum TensorAct<'a> {
     /// A warp reads them.
     Load,
-    /// A warp writes them.
-    Store,
+    /// A warp writes them, of which some have the values already: in the order of the cells.
+    Store {
+        /// Whether they have.
+        equal: &'a [bool],
+    },
     /// A thread's product, or its copy, writes them. It reads others, and shared memory: 16 bytes at each offset.
     Product {
         /// The offsets.
@@ -194,10 +210,38 @@ impl Checker {
                 let found = found.filter(|(_, before)| before.is_some());
                 self.tensor_trouble(who, &access, found)
             }
-            TensorAct::Store => {
+            TensorAct::Store { equal } => {
                 let access = self.bulk_half(who, instruction, &lanes, write, Role::Write);
-                let found = self.reach(who, (access.site, Way::ByWarp), &[], cells);
-                self.tensor_trouble(who, &access, found)
+                let is_unordered = |before: &Before| {
+                    matches!(
+                        before.kind,
+                        Wrong::Race(RaceReason::Weak) | Wrong::PendingCopy
+                    )
+                };
+                let mut values = equal.iter();
+                // One by one: equal stores of two warps are benign.
+                for at in cells.iter().flat_map(|it| it.each()) {
+                    let is_equal = values.next() == Some(&true);
+                    let cell = [TensorCells::one(at)];
+                    let found = self.reach(who, (access.site, Way::ByWarp), &[], &cell);
+                    let Some((_, Some(before))) = found else {
+                        continue;
+                    };
+                    if !(is_equal && is_unordered(&before) && self.is_store(before.site)) {
+                        return self.tensor_trouble(who, &access, found);
+                    }
+                    let trouble = Trouble {
+                        lane: who.mask.trailing_zeros(),
+                        address: at as u64,
+                        before: Some(Before {
+                            kind: Wrong::EqualStores,
+                            ..before
+                        }),
+                    };
+                    self.keep(who, &access, |_| place(at), &trouble)?;
+                    self.force(who, (access.site, Way::ByWarp), at);
+                }
+                Ok(())
             }
             TensorAct::Free => {
                 let access = self.bulk_half(who, instruction, &lanes, write, Role::Free);
@@ -227,6 +271,25 @@ impl Checker {
                 self.tensor_trouble(who, &access, found)
             }
         }
+    }
+
+    /// Whether a site is that of a warp's stores.
+    fn is_store(&self, site: u32) -> bool {
+        self.sites.get(site).is_plain_store()
+    }
+
+    /// Remembers a write of a cell that has been judged.
+    fn force(&mut self, who: Accessors, (site, way): (u32, Way), at: usize) {
+        let block = live(&mut self.blocks, who.block);
+        let epoch = block.clock.now;
+        let cell = &mut block.tensor_memory.cells()[at];
+        cell.reads.clear();
+        cell.write = Some(Done {
+            epoch,
+            thread: who.warp * 32 + who.mask.trailing_zeros(),
+            site,
+            way,
+        });
     }
 
     /// A thread issues a product: gives the number of the commit that it will be of.

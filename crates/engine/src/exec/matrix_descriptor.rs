@@ -31,15 +31,15 @@ impl Layout {
             2 => (Swizzle::By64, 64),
             _ => (Swizzle::By32, 32),
         };
-        match descriptor >> 49 & 7 {
-            0 => Ok(Layout {
+        match (swizzle, descriptor >> 49 & 7) {
+            (Swizzle::None, _) | (_, 0) => Ok(Layout {
                 start: part(0),
                 leading: part(16),
                 stride: part(32),
                 swizzle,
                 row,
             }),
-            base => Err(format!(
+            (_, base) => Err(format!(
                 "a matrix descriptor with the base offset {base}: matrices begin at multiples of 8 rows here"
             )),
         }

@@ -79,7 +79,7 @@ impl TensorMemory {
         };
         self.allocated.push((first, count));
         self.words.resize(LANES * COLUMNS as usize, 0);
-        for lane in self.words.chunks_exact_mut(COLUMNS as usize) {
+        for lane in self.words.as_chunks_mut::<{ COLUMNS as usize }>().0 {
             // What nobody has written is none of the values that one expects.
             lane[first as usize..][..count as usize].fill(u32::MAX);
         }
@@ -108,7 +108,7 @@ impl TensorMemory {
         let mut all = self.allocated.iter();
         let end = u64::from(first) + u64::from(count);
         let holds = |&(own, columns): &(u32, u32)| own <= first && end <= u64::from(own + columns);
-        match all.any(|it| holds(it)) {
+        match all.any(holds) {
             true => Ok(()),
             false => Err(Cause::misuse(format!(
                 "reaches columns {first} to {} of tensor memory; {}",

@@ -100,9 +100,11 @@ impl Move {
             memory(context).check(column + self.split, count)?;
             cells.push(TensorCells::new(lane, 16, column + self.split, count));
         }
+        // SAFETY: the slots are those of a verified program, of their kinds.
+        let equal = unsafe { self.equal(context, (lane, column), &cells) };
         let act = match self.direction {
             Direction::Load => TensorAct::Load,
-            Direction::Store => TensorAct::Store,
+            Direction::Store => TensorAct::Store { equal: &equal },
         };
         checked::tensor(context, op, 0, act, &cells)?;
         // SAFETY: the slots are those of a verified program, of their kinds.
@@ -114,40 +116,81 @@ impl Move {
         Ok(())
     }
 
+    /// Whether cells have the values already that a store writes to them, in a checked launch.
+    ///
+    /// # Safety
+    /// As for [`Move::execute`].
+    unsafe fn equal(
+        &self,
+        context: &mut Context<'_>,
+        place: (u32, u32),
+        cells: &[TensorCells],
+    ) -> Vec<bool> {
+        if self.direction == Direction::Load || context.at.checking.is_none() {
+            return Vec::new();
+        }
+        let memory = memory(context);
+        let mut differ = [false; TensorCells::ALL];
+        for (register, &slot) in self.slots.iter().enumerate() {
+            // SAFETY: the slot is the program's own, of words: `exec::verify`, slots.
+            let values = *unsafe { context.slot::<u32>(slot) };
+            let places = self.places(register, place);
+            for ((lane, column), value) in places.into_iter().zip(values) {
+                let is_equal = match self.is_packed {
+                    false => *memory.word(lane, column) == value,
+                    true => {
+                        *memory.word(lane, column) == value & 0xffff
+                            && *memory.word(lane, column + 1) == value >> 16
+                    }
+                };
+                if !is_equal {
+                    let columns = column..=column + u32::from(self.is_packed);
+                    let cells = columns.map(|it| TensorCells::new(lane as u32, 16, it, 1));
+                    cells
+                        .flat_map(TensorCells::each)
+                        .for_each(|at| differ[at] = true);
+                }
+            }
+        }
+        let all = cells.iter().flat_map(|it| it.each());
+        all.map(|at| !differ[at]).collect()
+    }
+
+    /// The lane and the column of each thread's register.
+    fn places(&self, register: usize, (lane, column): (u32, u32)) -> [(usize, u32); LANES] {
+        std::array::from_fn(|thread| {
+            let (down, right, is_second) = place(self.shape, thread, register);
+            let right = right as u32 * if self.is_packed { 2 } else { 1 };
+            let half = if is_second { self.split } else { 0 };
+            (lane as usize + down, column + right + half)
+        })
+    }
+
     /// What a load has read is undefined where nobody has written it.
     fn define(&self, context: &mut Context<'_>, op: &Op, (lane, column): (u32, u32)) {
         for (register, &slot) in self.slots.iter().enumerate() {
-            let places: [_; LANES] = std::array::from_fn(|thread| {
-                let (down, right, is_second) = place(self.shape, thread, register);
-                let right = right as u32 * if self.is_packed { 2 } else { 1 };
-                let half = if is_second { self.split } else { 0 };
-                (lane as usize + down, column + right + half)
-            });
+            let places = self.places(register, (lane, column));
             undefined::tensor_loaded(context, op, slot, &places);
         }
     }
 
     /// # Safety
     /// As for [`Move::execute`].
-    unsafe fn carry_out(&self, context: &mut Context<'_>, (lane, column): (u32, u32)) {
+    unsafe fn carry_out(&self, context: &mut Context<'_>, from: (u32, u32)) {
         let memory = memory(context);
         for (register, &slot) in self.slots.iter().enumerate() {
+            let places = self.places(register, from);
             // SAFETY: the slot is the program's own, of words: `exec::verify`, slots.
             let values = unsafe { context.slot_mut::<u32>(slot) };
-            for (thread, value) in values.iter_mut().enumerate() {
-                let (down, right, is_second) = place(self.shape, thread, register);
-                let lane = lane as usize + down;
-                let column = column + if is_second { self.split } else { 0 };
+            for (value, (lane, at)) in values.iter_mut().zip(places) {
                 match (self.direction, self.is_packed) {
-                    (Direction::Load, false) => *value = *memory.word(lane, column + right as u32),
-                    (Direction::Store, false) => *memory.word(lane, column + right as u32) = *value,
+                    (Direction::Load, false) => *value = *memory.word(lane, at),
+                    (Direction::Store, false) => *memory.word(lane, at) = *value,
                     (Direction::Load, true) => {
-                        let at = column + 2 * right as u32;
                         let low = *memory.word(lane, at) & 0xffff;
                         *value = low | *memory.word(lane, at + 1) << 16;
                     }
                     (Direction::Store, true) => {
-                        let at = column + 2 * right as u32;
                         *memory.word(lane, at) = *value & 0xffff;
                         *memory.word(lane, at + 1) = *value >> 16;
                     }

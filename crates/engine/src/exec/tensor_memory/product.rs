@@ -120,7 +120,7 @@ impl Sizes {
             128 => true,
             _ => false,
         };
-        if !fits || n < 8 || n > 256 || n % step != 0 && !is_scaled {
+        if !fits || !(8..=256).contains(&n) || n % step != 0 && !is_scaled {
             return Err(wrong(format!(
                 "m = {m} and n = {n}; of one block's `.{}` m is {} and n a multiple of {step} up to 256",
                 kind.name(),
@@ -370,7 +370,14 @@ unsafe fn scale(
         let columns = rows.div_ceil(32) as u32;
         // SAFETY: the slots are those of a verified program, of their kinds.
         let (_, column) = unsafe { place(context, address, lane, sizes, columns)? };
-        reads.push(TensorCells::new(0, LANES as u32, column, columns));
+        // The last column may be used in part, in each warp's lanes.
+        let whole = rows as u32 / 32;
+        reads.push(TensorCells::new(0, LANES as u32, column, whole));
+        let lanes = (rows as u32 % 32).next_multiple_of(16);
+        if lanes > 0 {
+            let of_warps = (0..4).map(|warp| TensorCells::new(32 * warp, lanes, column + whole, 1));
+            reads.extend(of_warps);
+        }
         let memory = memory(context);
         let word = |row: usize| {
             let at = column + (row / 32) as u32;

@@ -158,15 +158,19 @@ impl Product {
         body
     }
 
-    fn case(&self) -> (Case, Vec<f64>) {
+    /// Both factors, row by row of k.
+    fn factors(&self) -> [Vec<f64>; 2] {
         let mut random = Random(7);
         let mut number = || match self.of.bytes {
             1 => (random.next() % 7) as f64 / 4.0 - 0.75,
             _ => random.small(),
         };
+        [self.m, self.n].map(|rows| (0..rows * K).map(|_| number()).collect())
+    }
+
+    fn case(&self) -> (Case, Vec<f64>) {
         let (m, n) = (self.m, self.n);
-        let a: Vec<f64> = (0..m * K).map(|_| number()).collect();
-        let b: Vec<f64> = (0..n * K).map(|_| number()).collect();
+        let [a, b] = self.factors();
         let (mut bytes, a_lies) = image(&a, self.of, (m, K), self.a);
         bytes.resize(FACTOR, 0);
         let (b_bytes, b_lies) = image(&b, self.of, (n, K), self.b);
@@ -485,5 +489,79 @@ fn halves_are_packed() {
     for thread in 0..128u32 {
         let got = &y[4 * thread as usize..][..3];
         assert_eq!(got, [7, thread, thread << 16 | 7]);
+    }
+}
+
+#[test]
+fn equal_values_of_two_warps_are_benign() {
+    let body = |value: &str| {
+        format!(
+            "{ALLOCATE}
+            shr.u32 %r6, %r1, 5; and.b32 %r6, %r6, 3; shl.b32 %r6, %r6, 21; add.u32 %r6, %r6, %r5;
+            mov.b32 %r20, {value};
+            tcgen05.st.sync.aligned.32x32b.x1.b32 [%r6], {{%r20}};
+            tcgen05.wait::st.sync.aligned;
+            {FREE}"
+        )
+    };
+    for (value, kind) in [("7", "stores of equal values on"), ("%r1", "race on")] {
+        let text = Case::new(&body(value)).on("sm_100a").grid(1, 256).finding();
+        let wanted = format!("{kind} column 0 of lanes 0 to 15 of tensor memory");
+        assert!(text.contains(&wanted), "{text}");
+    }
+}
+
+/// Factors of one block of scales: powers of 2 for each row, of which each product takes a byte.
+#[test]
+fn factors_are_scaled() {
+    let product = Product {
+        of: E5M2,
+        kind: "mxf8f6f4.block_scale",
+        number: 1,
+        a: Lies { row: 64, ..ALONG_K },
+        b: Lies { row: 64, ..ALONG_K },
+        ..PRODUCT
+    };
+    let (case, expected) = product.case();
+    // The scales of rows and columns: lane r of column c has those of 32 c + r, 2^(r % 4) and 2^(c + 1) in the bytes of two steps.
+    let scales = "
+        and.b32 %r10, %r1, 3; add.u32 %r10, %r10, 127; add.u32 %r11, %r10, 1; shl.b32 %r11, %r11, 8; or.b32 %r10, %r10, %r11;
+        mov.b32 %r12, 0x8180; mov.b32 %r13, 0x8281;
+        tcgen05.st.sync.aligned.32x32b.x4.b32 [%r6+128], {%r10, %r10, %r10, %r10};
+        tcgen05.st.sync.aligned.32x32b.x2.b32 [%r6+160], {%r12, %r13};
+        tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync; bar.sync 0; tcgen05.fence::after_thread_sync;
+        @%p1 bra issued;";
+    let scaled = case.body(|body| {
+        // Types of scales, and the bytes of the second step.
+        body.replace("@%p1 bra issued;", scales)
+            .replace(
+                "setp.ne.u32 %p5, 0, 0;",
+                "setp.ne.u32 %p5, 0, 0; or.b32 %r7, %r7, 0x800000; and.b32 %r7, %r7, 0xffffffcf;",
+            )
+            .replace(
+                "setp.ne.u32 %p5, 1, 0;",
+                "setp.ne.u32 %p5, 1, 0; or.b32 %r7, %r7, 0x20000010;",
+            )
+            .replace("%r7, %p5;", "%r7, [%r5+128], [%r5+160], %p5;")
+    });
+    let y = scaled.run();
+    let n = product.n;
+    // Both steps have half of k: the second's scales are twice the first's, of rows and of columns.
+    let [a, b] = product.factors();
+    for row in 0..product.m {
+        for column in 0..n {
+            let own = f64::powi(2.0, (row % 4 + column / 32 + 1) as i32);
+            let half = |half: std::ops::Range<usize>| -> f64 {
+                half.map(|l| a[row * K + l] * b[column * K + l]).sum()
+            };
+            let (first, second) = (half(0..K / 2), half(K / 2..K));
+            assert_eq!(first + second, expected[row * n + column]);
+            let got = f64::from(f32::from_bits(y[row * n + column]));
+            assert_eq!(
+                got,
+                own * (first + 4.0 * second),
+                "row {row}, column {column}"
+            );
+        }
     }
 }
