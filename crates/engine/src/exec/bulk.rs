@@ -53,6 +53,8 @@ pub(crate) enum Global {
         /// A slot of words.
         bytes: u32,
     },
+    /// Nowhere: 16 bytes of zeros.
+    Zeros,
     /// Slots of words, the innermost first.
     Tensor { map: Address, coordinates: Vec<u32> },
 }
@@ -83,6 +85,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
     let (moved, spot) = unsafe {
         match &bulk.global {
             Global::Adjacent { at, bytes } => row(context, (&bulk.shared, at), *bytes, lane)?,
+            Global::Zeros => zeros(context, &bulk.shared, lane)?,
             Global::Tensor { map, coordinates } => tile(context, (bulk, map), coordinates, lane)?,
         }
     };
@@ -159,6 +162,32 @@ unsafe fn row(
         behind: Vec::new(),
         filling: 0,
         bytes,
+        ty: None,
+    };
+    Ok((moved, spot))
+}
+
+/// Returns 16 bytes of zeros, and their place in shared memory.
+///
+/// # Safety
+/// As for [`execute`].
+unsafe fn zeros(
+    context: &Context<'_>,
+    shared: &Address,
+    lane: usize,
+) -> Result<(Moved, SharedOperand), Cause> {
+    // SAFETY: the slots are those of a verified program, of their kinds.
+    let spot = unsafe { shared.range(context, lane, 16)? };
+    let part = Part {
+        global: None,
+        shared: spot.offset,
+        bytes: 16,
+    };
+    let moved = Moved {
+        pieces: vec![part],
+        behind: Vec::new(),
+        filling: 0,
+        bytes: 16,
         ty: None,
     };
     Ok((moved, spot))

@@ -2,8 +2,9 @@
 
 use ptx::{
     Completion, CpAsyncBulk, CpAsyncBulkTensor, CpAsyncBulkWaitGroup, CpAsyncMbarrierArrive,
-    CpReduceAsyncBulk, MbarrierArrive, MbarrierInit, MbarrierInval, MbarrierPendingCount,
-    MbarrierTransaction, MbarrierWait, Operand, Order, Phase, Space, TensorCopy, TensorMode,
+    CpReduceAsyncBulk, FirstCanceled, IsCanceled, MbarrierArrive, MbarrierInit, MbarrierInval,
+    MbarrierPendingCount, MbarrierTransaction, MbarrierWait, Operand, Order, Phase, Space,
+    TensorCopy, TensorMode, TryCancel,
 };
 
 use super::handler::{handler, rare};
@@ -11,7 +12,7 @@ use super::{Lowered, Lowering};
 use crate::check;
 use crate::exec::bulk::{self, Bulk, Global, Way};
 use crate::exec::mbarrier::{self, Act, Arrival, Mbarrier};
-use crate::exec::op::unary;
+use crate::exec::op::{lanes_where, unary};
 use crate::exec::registers::Kind;
 use crate::exec::shared_operand::Address;
 use crate::exec::signature::Table;
@@ -187,6 +188,42 @@ impl Lowering<'_> {
             shared,
             global: Global::Adjacent { at, bytes },
         })
+    }
+
+    /// `clusterlaunchcontrol.try_cancel`: it comes too late, as it does on a GPU where all blocks have begun. The answer is 0.
+    pub(super) fn try_cancel(&mut self, it: &TryCancel) -> Lowered<()> {
+        if it.multicast {
+            return Err("an answer for all blocks".to_owned());
+        }
+        let shared = self.place(it.space, &it.response)?;
+        let mbarrier = self.place(it.space, &it.mbarrier)?;
+        self.bulk(Bulk {
+            way: Way::Load {
+                mbarrier,
+                multicast: None,
+            },
+            shared,
+            global: Global::Zeros,
+        })
+    }
+
+    pub(super) fn is_canceled(&mut self, it: &IsCanceled) -> Lowered<()> {
+        let response = self.read(&it.response, Kind::Quad)?;
+        let p = self.write(it.p).0;
+        let run = rare!([d: Kind::Predicate, a: Kind::Quad], |c, op| {
+            let answers = *c.slot::<u128>(op.a);
+            c.set_predicate(op.d, lanes_where(|lane| answers[lane] != 0));
+        });
+        self.emit_to(run, p, Kind::Predicate, &[response]);
+        Ok(())
+    }
+
+    /// Of no block, as none is cancelled.
+    pub(super) fn first_canceled(&mut self, it: &FirstCanceled) -> Lowered<()> {
+        for &d in &it.d {
+            self.mov(d, &Operand::Immediate(0))?;
+        }
+        Ok(())
     }
 
     pub(super) fn bulk_reduction(&mut self, it: &CpReduceAsyncBulk) -> Lowered<()> {

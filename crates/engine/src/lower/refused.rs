@@ -14,6 +14,7 @@ pub(super) const TENSOR_MAP: &str =
     "interleaved and packed tensor maps, and swizzles of another size, are not emulated";
 pub(super) const TENSOR_MEMORY: &str = "of tensor memory, pairs of blocks, sparse, stationary and shifted factors, shifts, loads with a \
      reduction and copies that make elements wider are not emulated";
+pub(super) const CANCEL: &str = "answers for all blocks of a cluster are not emulated";
 pub(super) const UNDEFINED: &str = "the PTX ISA does not define it";
 
 /// The reason where one holds, else what the lowering says.
@@ -32,7 +33,6 @@ pub(super) fn taken_apart(name: &str) -> String {
         }
         "tcgen05" => TENSOR_MEMORY,
         "multimem" => "memory of several devices at one address is not emulated",
-        "clusterlaunchcontrol" => "blocks that have not begun are not cancelled",
         "warpsync" | "_warpsync" => UNDEFINED,
         _ => "this instruction is not emulated",
     };

@@ -172,7 +172,7 @@ const EXAMPLES: &[&str] = &[
     "tensormap.replace.tile.elemtype.global.b1024.b32 [d], 13;",
     "tensormap.replace.tile.swizzle_mode.global.b1024.b32 [d], 4;",
     "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [d], 1;",
-    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [r], [r];",
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [r], [r];",
     "_warpsync r;",
     "wmma.mma.sync.aligned.row.col.m8n8k4.rz.f64.f64.f64.f64 {g, g}, {g}, {g}, {g, g};",
     "wmma.mma.sync.aligned.row.col.m8n8k4.rm.f64.f64.f64.f64 {g, g}, {g}, {g}, {g, g};",

@@ -4,6 +4,7 @@
 //! is written.
 
 mod asynchronous;
+mod cluster_launch;
 mod compare;
 mod control;
 mod facts;
@@ -23,6 +24,7 @@ mod visit;
 mod wanted;
 
 pub use asynchronous::*;
+pub use cluster_launch::*;
 pub use compare::*;
 pub use control::*;
 pub use facts::{Class, Facts, Flow, Meeting};

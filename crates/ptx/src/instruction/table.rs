@@ -574,6 +574,12 @@ rows {
     /// `wgmma.wait_group`: at most so many groups are left.
     WgmmaWaitGroup(u32) = "wgmma".wait_group.sync.aligned, class Fence, meets Warp, since 8 0, on 90;
 
+    /// `clusterlaunchcontrol.try_cancel`: a request to cancel blocks that have not begun.
+    TryCancel(TryCancel) = "clusterlaunchcontrol".try_cancel, by Parser::try_cancel, class Other, since 8 6, on 100;
+    /// `clusterlaunchcontrol.query_cancel.is_canceled`: whether there were any.
+    IsCanceled(IsCanceled) = "clusterlaunchcontrol".query_cancel.is_canceled, by Parser::is_canceled, class Other, since 8 6, on 100;
+    /// `clusterlaunchcontrol.query_cancel.get_first_ctaid`: the first of them.
+    FirstCanceled(FirstCanceled) = "clusterlaunchcontrol".query_cancel, by Parser::first_canceled, class Other, since 8 6, on 100;
     /// `tcgen05.alloc`: columns of tensor memory for the block.
     Tcgen05Alloc(Tcgen05Alloc) = "tcgen05".alloc, by Parser::tcgen05_alloc, class Other, meets Warp, since 8 6, on 100;
     /// `tcgen05.dealloc`: the end of columns of tensor memory.
@@ -597,7 +603,7 @@ rows {
     Tcgen05Fence(Tcgen05Fence) = "tcgen05" if is_tcgen05_fence, by Parser::tcgen05_fence, class Fence, since 8 6, on 100;
 
     /// An instruction that is only taken apart: textures, surfaces, `tcgen05.shift`, `multimem` and the like.
-    Other(Box<Other>) = "clusterlaunchcontrol" | "istypep" | "multimem" | "suld" | "suq" | "sured" | "sust" | "tcgen05"
+    Other(Box<Other>) = "istypep" | "multimem" | "suld" | "suq" | "sured" | "sust" | "tcgen05"
         | "tex" | "tld4" | "txq" | "_warpsync" | "warpsync", by Parser::other, class Other;
 }
 without_operands {

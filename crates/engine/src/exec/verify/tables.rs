@@ -154,6 +154,7 @@ impl Verifier<'_> {
                 self.address(at)?;
                 self.slot(*bytes, Kind::Word)?;
             }
+            Global::Zeros => {}
             Global::Tensor { map, coordinates } => {
                 self.address(map)?;
                 let mut slots = coordinates.iter();

@@ -527,12 +527,14 @@ fn bulks() {
             match &mut draft.decoded.bulks[index].global {
                 Global::Adjacent { at, .. } => &mut at.slot,
                 Global::Tensor { map, .. } => &mut map.slot,
+                Global::Zeros => panic!("nowhere"),
             }
         });
         corrupt("k", Kind::Word, |draft| {
             match &mut draft.decoded.bulks[index].global {
                 Global::Adjacent { bytes, .. } => bytes,
                 Global::Tensor { coordinates, .. } => &mut coordinates[1],
+                Global::Zeros => panic!("nowhere"),
             }
         });
         if let Way::Load { .. } = draft("k").decoded.bulks[index].way {

@@ -248,3 +248,32 @@ fn what_is_no_cluster_is_refused() {
         "{text}"
     );
 }
+
+#[test]
+fn a_request_to_cancel_blocks_comes_too_late() {
+    let body = "
+        mov.u32 %r3, s; mov.u32 %r4, bar;
+        setp.ne.u32 %p1, %r1, 0;
+        @%p1 bra end;
+        mbarrier.init.shared::cta.b64 [%r4], 1;
+        fence.mbarrier_init.release.cluster;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 16;
+        clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r3], [%r4];
+        again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0;
+        @!%p2 bra again;
+        .reg .b128 %q;
+        ld.shared.b128 %q, [%r3];
+        mov.b32 %r5, 5;
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q;
+        @%p3 clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r5, %q;
+        selp.u32 %r6, 1, 2, %p3;
+        mad.wide.u32 %rd4, %r2, 8, %rd2;
+        st.global.v2.b32 [%rd4], {%r5, %r6};
+        end:";
+    let case = Case::new(body).on("sm_100a").grid(3, 32);
+    assert_eq!(case.run()[..6], [5, 2].repeat(3));
+    // The answer is read before it is there.
+    let early = case.body(|body| body.replace("@!%p2 bra again;", ""));
+    let text = early.finding();
+    assert!(text.contains("asynchronous copy without a wait"), "{text}");
+}

@@ -3,6 +3,7 @@
 
 mod asynchronous;
 mod atomic;
+mod cluster_launch;
 mod compare;
 mod control;
 mod float;
