@@ -34,7 +34,7 @@ struct Log {
     first: u32,
     messages: VecDeque<String>,
     listeners: Vec<Listener>,
-    /// What nobody has been told of yet.
+    /// The messages that nobody has been told of yet.
     untold: Vec<String>,
 }
 

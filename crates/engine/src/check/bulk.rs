@@ -72,7 +72,7 @@ pub(super) struct Incoming {
     /// Where, if it is not `cp.async`, which its block does not end before.
     pub(super) site: Option<u32>,
     sources: std::ops::Range<u64>,
-    /// What a commit of products in tensor memory tells of.
+    /// The products in tensor memory of which a commit tells.
     products: Option<Committed>,
 }
 

@@ -71,7 +71,7 @@ impl TensorCells {
     }
 }
 
-/// What is done with cells.
+/// The use of cells.
 #[derive(Clone, Copy, Debug)]
 pub enum TensorAct<'a> {
     /// A warp reads them.

@@ -273,7 +273,7 @@ pub(crate) unsafe fn spread_bytes(context: &mut Context<'_>, op: &Op) {
     }
 }
 
-/// What `stmatrix` stores of matrices of 16 by 8 bytes, transposed: 8 rows of 16 bytes.
+/// The rows that `stmatrix` stores of matrices of 16 by 8 bytes, transposed: 8 of 16 bytes.
 ///
 /// # Safety
 /// As for [`gather`].

@@ -47,7 +47,7 @@ impl TensorMemory {
         self.is_relinquished = false;
     }
 
-    /// What is wrong at the block's end.
+    /// The columns that a block has not deallocated at its end, in words.
     pub(crate) fn left_behind(&self) -> Option<String> {
         let (first, count) = self.allocated.first()?;
         Some(format!(

@@ -166,7 +166,7 @@ impl Move {
         })
     }
 
-    /// What a load has read is undefined where nobody has written it.
+    /// Tells the checks that a load's values are undefined where nobody has written them.
     fn define(&self, context: &mut Context<'_>, op: &Op, (lane, column): (u32, u32)) {
         for (register, &slot) in self.slots.iter().enumerate() {
             let places = self.places(register, (lane, column));

@@ -150,7 +150,7 @@ impl Sizes {
             b_scale: bits(4, 2),
         };
         for (of, is_along_k) in [(sizes.a, sizes.a_is_along_k), (sizes.b, sizes.b_is_along_k)] {
-            if of.bits() < 8 && !is_along_k {
+            if of.room_bits() < 8 && !is_along_k {
                 return Err(wrong(format!("{of:?} that follow each other along m or n")));
             }
         }
