@@ -112,8 +112,8 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         match self.then(Type::U32)? {
-            Operand::Immediate(columns) => Ok(Some(columns as u32)),
-            _ => Err(op.error("`.16x32bx2` wants a constant number of columns")),
+            Operand::Immediate(columns) if columns < 512 => Ok(Some(columns as u32)),
+            _ => Err(op.error("`.16x32bx2` wants a constant number of columns, below 512")),
         }
     }
 

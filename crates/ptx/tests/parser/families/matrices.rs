@@ -133,6 +133,10 @@ fn tensor_memory() {
             "repetitions",
         ),
         (
+            "tcgen05.ld.sync.aligned.16x32bx2.x1.b32 {r1}, [r3], 512;",
+            "below 512",
+        ),
+        (
             "tcgen05.alloc.cta_group::3.sync.aligned.b32 [d1], 64;",
             "cta_group",
         ),
