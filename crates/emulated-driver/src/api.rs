@@ -40,6 +40,11 @@ pub(crate) fn call_host(function: impl FnOnce()) {
     IS_IN_HOST.set(before);
 }
 
+/// Whether the thread runs such a function.
+pub(crate) fn is_in_host() -> bool {
+    IS_IN_HOST.get()
+}
+
 /// `cuInit` has been called.
 pub(crate) fn begin() {
     IS_READY.store(true, Ordering::Release);

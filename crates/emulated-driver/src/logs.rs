@@ -33,14 +33,18 @@ struct Log {
     /// The number of the first message that is kept.
     first: u32,
     messages: VecDeque<String>,
+    /// The level of the last message, of which one that is indented is the rest.
+    level: u32,
     listeners: Vec<Listener>,
-    /// The messages that nobody has been told of yet.
-    untold: Vec<String>,
+    /// The messages that nobody has been told of yet, each with its level and whom to tell.
+    untold: Vec<(String, u32, Vec<Handle>)>,
 }
 
 static LOG: LazyLock<Mutex<Log>> = LazyLock::new(Mutex::default);
 /// Whether somebody is to be told something.
 static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
+/// Held while functions of the program's are told.
+static TELLING: Mutex<()> = Mutex::new(());
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
 /// Adds a message.
@@ -51,27 +55,36 @@ pub(crate) fn add(text: &str) {
         log.messages.pop_front();
         log.first = log.first.wrapping_add(1);
     }
+    if !text.starts_with(' ') {
+        let is_mild = ["benign", "note"].iter().any(|it| text.starts_with(it));
+        log.level = if is_mild { WARNING } else { ERROR };
+    }
     if !log.listeners.is_empty() {
-        log.untold.push(text.to_owned());
+        let (level, whom) = (
+            log.level,
+            log.listeners.iter().map(|it| it.handle).collect(),
+        );
+        log.untold.push((text.to_owned(), level, whom));
         IS_UNTOLD.store(true, Ordering::Release);
     }
 }
 
-/// Tells the program's functions what has been said: behind a call, when no lock is held.
+/// Tells the program's functions what has been said: behind a call of the program's own, when no lock is held.
 pub(crate) fn tell() {
-    if !IS_UNTOLD.swap(false, Ordering::AcqRel) {
+    if api::is_in_host() || !IS_UNTOLD.swap(false, Ordering::AcqRel) {
         return;
     }
-    let (untold, listeners) = {
-        let mut log = lock(&LOG);
-        (std::mem::take(&mut log.untold), log.listeners.clone())
-    };
-    for text in untold {
-        let is_mild = ["benign", "note"].iter().any(|it| text.starts_with(it));
-        let level = if is_mild { WARNING } else { ERROR };
-        for listener in &listeners {
-            let length = text.len();
-            let mut message: Vec<u8> = text.bytes().filter(|&it| it != 0).chain([0]).collect();
+    let _telling = lock(&TELLING);
+    let untold = std::mem::take(&mut lock(&LOG).untold);
+    for (text, level, whom) in untold {
+        let mut message: Vec<u8> = text.bytes().filter(|&it| it != 0).chain([0]).collect();
+        let length = message.len() - 1;
+        for handle in whom {
+            // One may end another, or itself.
+            let listeners = lock(&LOG).listeners.clone();
+            let Some(listener) = listeners.into_iter().find(|it| it.handle == handle) else {
+                continue;
+            };
             api::call_host(|| {
                 // SAFETY: the program has handed both over for this, and the message lives until the call is over.
                 unsafe {
@@ -150,6 +163,8 @@ pub(crate) mod calls {
             Ok(())
         }
         fn cuLogsUnregisterCallback(handle: Handle) {
+            // Behind this call it is not told anything, by another thread either.
+            let _telling = (!api::is_in_host()).then(|| lock(&TELLING));
             let listeners = &mut lock(&LOG).listeners;
             let place = listeners.iter().position(|it| it.handle == handle);
             listeners.remove(place.ok_or(Status::INVALID_VALUE)?);

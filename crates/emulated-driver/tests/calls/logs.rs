@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::client::*;
 
@@ -19,6 +20,21 @@ extern "C" fn hear(data: *mut c_void, level: u32, message: *mut c_char, length: 
     let answer = call("cuCtxSynchronize", &[]);
     let mut all = heard.0.lock().expect("nobody has panicked");
     all.push((level, text, answer));
+}
+
+/// A listener that ends itself by the first message, and how many it has heard.
+#[derive(Default)]
+struct Once {
+    handle: AtomicU64,
+    heard: AtomicU32,
+}
+
+extern "C" fn hear_once(data: *mut c_void, _level: u32, _message: *mut c_char, _length: usize) {
+    // SAFETY: the test hands over what lives until it has ended.
+    let once = unsafe { &*data.cast::<Once>() };
+    once.heard.fetch_add(1, Ordering::Relaxed);
+    let handle = once.handle.load(Ordering::Relaxed);
+    ok("cuLogsUnregisterCallback", &[handle]);
 }
 
 /// The log from an iterator on, into room for so many bytes: the answer, and the text.
@@ -46,7 +62,15 @@ fn a_program_reads_what_is_said_and_is_told() {
     let mut handle = 0u64;
     let arguments = [function, &raw const heard as u64, &raw mut handle as u64];
     ok("cuLogsRegisterCallback", &arguments);
+    let once = Once::default();
+    let place = once.handle.as_ptr() as u64;
+    let function = hear_once as *const () as u64;
+    let arguments = [function, &raw const once as u64, place];
+    ok("cuLogsRegisterCallback", &arguments);
     assert_eq!(call(ABSENT, &[0, 0, 0]), NOT_SUPPORTED);
+    // A null pointer is said, too.
+    assert_ne!(call("cuMemcpyHtoD_v2", &[0, 0, 4]), 0);
+    assert_eq!(once.heard.load(Ordering::Relaxed), 1);
     ok("cuLogsUnregisterCallback", &[handle]);
     assert_eq!(call("cuLogsUnregisterCallback", &[handle]), INVALID_VALUE);
     let all = heard.0.lock().expect("nobody has panicked").clone();

@@ -124,6 +124,20 @@ impl Bulks {
     pub(super) fn expect(&mut self, it: Incoming) {
         let phase = self.phases.get(&it.mbarrier).copied().unwrap_or(0);
         self.counts_bytes.insert(it.mbarrier, ());
+        // Of phases that have ended the last one tells of all before it.
+        let is_older = |known: &Incoming| {
+            known.products.is_some()
+                && (known.mbarrier, known.by, known.thread) == (it.mbarrier, it.by, it.thread)
+                && known.phase < phase
+        };
+        let last = self
+            .incoming
+            .iter()
+            .filter(|it| is_older(it))
+            .map(|it| it.phase)
+            .max();
+        self.incoming
+            .retain(|known| !is_older(known) || Some(known.phase) == last);
         self.incoming.push(Incoming { phase, ..it });
     }
 

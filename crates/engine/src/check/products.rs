@@ -65,14 +65,17 @@ impl Products {
     }
 }
 
+/// The newest readings among which an equal one is looked for: a loop may repeat a few products.
+const RECENT: usize = 16;
+
 impl Products {
     /// A product reads 16 bytes at each of some offsets.
     pub(super) fn read(&mut self, by: By, chunks: &[u64], site: u32) {
-        self.readings.push(Reading {
-            by,
-            ranges: ranges(chunks),
-            site,
-        });
+        let ranges = ranges(chunks);
+        let is_known = |it: &Reading| (it.by, it.site, &it.ranges) == (by, site, &ranges);
+        if !self.readings.iter().rev().take(RECENT).any(is_known) {
+            self.readings.push(Reading { by, ranges, site });
+        }
     }
 
     /// Forgets those that are done.

@@ -26,7 +26,10 @@ pub(super) struct Site {
 impl Site {
     /// Whether it is a thread's own plain store.
     pub(super) fn is_plain_store(&self) -> bool {
-        self.what == AccessKind::Write(Strength::Weak) && !self.is_copy && self.program != OF_HOST
+        self.what == AccessKind::Write(Strength::Weak)
+            && !self.is_copy
+            && self.does.is_none()
+            && self.program != OF_HOST
     }
 
     /// Whether a strong access and another reach as many bytes at once, so that each is atomic for the other. An atomic that is

@@ -23,6 +23,9 @@ const LANES: u32 = 16;
 const HALVES: usize = 8;
 const COLUMNS: usize = 512;
 
+/// Commits of a thread that nobody has waited for, of which the times are kept.
+const MOST_COMMITS: usize = 64;
+
 /// Lanes of adjacent columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorCells {
@@ -56,6 +59,17 @@ impl TensorCells {
             column: at % COLUMNS,
             columns: 1,
         }
+    }
+
+    /// Those that a mask of lanes does not name whole.
+    pub(crate) fn without(self, lanes: u128) -> impl Iterator<Item = TensorCells> {
+        let halves = self.first..self.first + self.halves;
+        let is_left = move |half: &usize| lanes >> (half * LANES as usize) & 0xffff != 0xffff;
+        halves.filter(is_left).map(move |first| TensorCells {
+            first,
+            halves: 1,
+            ..self
+        })
     }
 
     /// How many cells there are.
@@ -113,6 +127,8 @@ struct Done {
     thread: u32,
     site: u32,
     way: Way,
+    /// Whether by all lanes of the thread's warp.
+    is_warp: bool,
 }
 
 /// Until when it is under way.
@@ -136,6 +152,8 @@ struct Issued {
 /// The products that an mbarrier is told of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Committed {
+    /// The number of the block, which no other one has.
+    instance: u32,
     pub(super) thread: u32,
     number: u32,
     /// When the first was issued.
@@ -178,6 +196,12 @@ impl Actor {
             Way::ByWarp if both_store && other.thread == self.thread => None,
             Way::ByWarp => Some(before(PENDING, Wrong::PendingCopy)),
             Way::Done if knows(other.epoch, other.thread) => None,
+            // Whoever comes after any lane comes after the warp's access.
+            Way::Done
+                if other.is_warp && (1..32).any(|lane| knows(other.epoch, other.thread + lane)) =>
+            {
+                None
+            }
             Way::Done => Some(before(other.epoch, Wrong::Race(RaceReason::Weak))),
         }
     }
@@ -289,6 +313,7 @@ impl Checker {
             thread: who.warp * 32 + who.mask.trailing_zeros(),
             site,
             way,
+            is_warp: true,
         });
     }
 
@@ -300,6 +325,10 @@ impl Checker {
         if issued.since.last().is_none_or(|it| it.0 != number) {
             block.clock.tick(&mut self.world);
             issued.since.push((number, block.clock.now));
+            // Where nobody waits, the first is what counts.
+            if issued.since.len() > MOST_COMMITS {
+                issued.since.remove(1);
+            }
         }
         number
     }
@@ -325,6 +354,7 @@ impl Checker {
             thread: actor.thread,
             site: actor.site,
             way,
+            is_warp: !actor.is_product,
         };
         let all = block.tensor_memory.cells();
         let mut unwritten = None;
@@ -337,7 +367,8 @@ impl Checker {
             if let Some(before) = actor.wrong(write, false, knows) {
                 return Some((at, Some(before)));
             }
-            match cell.reads.iter_mut().find(|it| it.thread == done.thread) {
+            let is_own = |it: &&mut Done| (it.thread, it.is_warp) == (done.thread, done.is_warp);
+            match cell.reads.iter_mut().find(is_own) {
                 Some(own) => *own = done,
                 None => cell.reads.push(done),
             }
@@ -442,6 +473,7 @@ impl Checker {
         let now = block.clock.now;
         let issued = block.tensor_memory.threads.entry(thread).or_default();
         let committed = Committed {
+            instance: block.clock.number,
             thread,
             number: issued.committed,
             since: issued.since.first().map_or(now, |it| it.1),
@@ -459,6 +491,9 @@ impl Checker {
             return;
         };
         let Committed { thread, number, .. } = committed;
+        if block.clock.number != committed.instance {
+            return;
+        }
         let is_done = |own: u32, commit: u32| own == thread && commit <= number;
         block.products.forget(|by| match by {
             By::Thread { thread, commit } => is_done(thread, commit),

@@ -50,6 +50,10 @@ impl Layout {
     /// # Errors
     /// As for [`Layout::of`].
     pub(super) fn of_tcgen05(descriptor: u64) -> Result<Layout, String> {
+        if descriptor >> 52 & 1 == 1 {
+            let text = "a matrix descriptor with an absolute leading dimension is not emulated";
+            return Err(text.to_owned());
+        }
         match (descriptor >> 46 & 7, descriptor >> 61) {
             (1, 0 | 2 | 4 | 6) => Layout::of(descriptor),
             (1, mode) => Err(format!(

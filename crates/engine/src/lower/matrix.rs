@@ -113,9 +113,11 @@ impl Lowering<'_> {
     }
 
     pub(super) fn ldmatrix(&mut self, it: &Ldmatrix) -> Lowered<()> {
-        let of = elements((it.shape.m, it.shape.n), it.ty, it.transposed)?;
-        if it.format.is_some() {
-            return Err("elements that become wider".to_owned());
+        let of = elements((it.shape.m, it.shape.n), 16, it.ty, it.transposed)?;
+        if it.format.is_some() || matches!(of, Elements::Bytes) && it.count > 2 {
+            return Err(
+                "elements that become wider, or more matrices than a warp has rows".to_owned(),
+            );
         }
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
@@ -149,7 +151,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn stmatrix(&mut self, it: &Stmatrix) -> Lowered<()> {
-        let of = elements((it.shape.m, it.shape.n), it.ty, it.transposed)?;
+        let of = elements((it.shape.m, it.shape.n), 8, it.ty, it.transposed)?;
         self.meet_whole()?;
         let rows = self.scratch(Kind::Quad);
         let a = self.sources(&it.a, Kind::Word)?;
@@ -245,10 +247,11 @@ enum Elements {
     Bytes,
 }
 
-fn elements(shape: (u32, u32), ty: Type, transposed: bool) -> Lowered<Elements> {
+/// Of bytes a matrix has 16 rows, and so many columns.
+fn elements(shape: (u32, u32), columns: u32, ty: Type, transposed: bool) -> Lowered<Elements> {
     match (shape, ty) {
         ((8, 8), Type::B16) => Ok(Elements::Halves),
-        ((16, 16 | 8), Type::B8) if transposed => Ok(Elements::Bytes),
+        ((16, n), Type::B8) if transposed && n == columns => Ok(Elements::Bytes),
         _ => Err("matrices of these elements".to_owned()),
     }
 }

@@ -13,7 +13,7 @@ pub(super) const IMAGES: &str = "textures of several samples, formatted stores, 
 pub(super) const TENSOR_MAP: &str =
     "interleaved and packed tensor maps, and swizzles of another size, are not emulated";
 pub(super) const TENSOR_MEMORY: &str = "of tensor memory, pairs of blocks, sparse, stationary and shifted factors, shifts, loads with a \
-     reduction and copies that make elements wider are not emulated";
+     reduction and copies of 4 lanes or that make elements wider are not emulated";
 pub(super) const CANCEL: &str = "answers for all blocks of a cluster are not emulated";
 pub(super) const UNDEFINED: &str = "the PTX ISA does not define it";
 

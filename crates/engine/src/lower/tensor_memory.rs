@@ -94,10 +94,18 @@ impl Lowering<'_> {
         if !fits {
             return Err("this shape with these warps".to_owned());
         }
+        let (rows, places) = match it.shape {
+            Tcgen05CopyShape::L128x256b => (128, 2),
+            Tcgen05CopyShape::L128x128b => (128, 1),
+            Tcgen05CopyShape::L64x128b => (64, 1),
+            Tcgen05CopyShape::L32x128b => (32, 1),
+            Tcgen05CopyShape::L4x256b => return Err("4 lanes".to_owned()),
+        };
         let address = self.in_tensor_memory(&it.address)?;
         let descriptor = self.read(&it.descriptor, Kind::Double)?;
         self.tensor_memory(Instruction::Copy(Copy {
-            shape: it.shape,
+            rows,
+            places,
             multicast: it.multicast,
             address,
             descriptor,

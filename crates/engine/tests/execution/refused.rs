@@ -166,6 +166,7 @@ const EXAMPLES: &[&str] = &[
     "tcgen05.mma.cta_group::1.kind::f16.ashift [r], [r], d, r, p;",
     "tcgen05.shift.cta_group::1.down [r];",
     "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {r, r}, r, [r];",
+    "tcgen05.cp.cta_group::1.4x256b [r], d;",
     "tcgen05.cp.cta_group::1.128x128b.b8x16.b6x16_p32 [r], d;",
     "multimem.ld_reduce.global.add.f32 f, [d];",
     "tensormap.replace.tile.interleave_layout.global.b1024.b32 [d], 1;",

@@ -1,6 +1,6 @@
 //! `tcgen05.cp`: from shared memory to tensor memory.
 
-use ptx::{Tcgen05CopyShape, Tcgen05Multicast};
+use ptx::Tcgen05Multicast;
 
 use super::super::checked;
 use super::super::failure::Cause;
@@ -16,7 +16,9 @@ const WORDS: u32 = 4;
 /// A copy.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    pub(crate) shape: Tcgen05CopyShape,
+    /// Rows in shared memory, 128, 64 or 32, and 16 bytes of each.
+    pub(crate) rows: usize,
+    pub(crate) places: usize,
     pub(crate) multicast: Option<Tcgen05Multicast>,
     pub(crate) address: Address,
     /// A slot of 64 bits.
@@ -24,27 +26,15 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Rows in shared memory, and 16 bytes of each.
-    fn sizes(&self) -> (usize, usize) {
-        match self.shape {
-            Tcgen05CopyShape::L128x256b => (128, 2),
-            Tcgen05CopyShape::L4x256b => (4, 2),
-            Tcgen05CopyShape::L128x128b => (128, 1),
-            Tcgen05CopyShape::L64x128b => (64, 1),
-            Tcgen05CopyShape::L32x128b => (32, 1),
-        }
-    }
-
     /// The lanes that a row goes to.
     fn lanes(&self, row: usize) -> Vec<usize> {
-        match (self.shape, self.multicast) {
-            (Tcgen05CopyShape::L4x256b, _) => vec![row * 32 + 31],
-            (Tcgen05CopyShape::L64x128b, Some(Tcgen05Multicast::Warpx2x01x23)) => {
+        match (self.rows, self.multicast) {
+            (64, Some(Tcgen05Multicast::Warpx2x01x23)) => {
                 let first = row / 32 * 64 + row % 32;
                 vec![first, first + 32]
             }
-            (Tcgen05CopyShape::L64x128b, _) => vec![row, row + 64],
-            (Tcgen05CopyShape::L32x128b, _) => (0..4).map(|warp| row + 32 * warp).collect(),
+            (64, _) => vec![row, row + 64],
+            (32, _) => (0..4).map(|warp| row + 32 * warp).collect(),
             _ => vec![row],
         }
     }
@@ -71,7 +61,7 @@ impl Copy {
             return Err(Cause::misuse(text));
         }
         let layout = Layout::of_tcgen05(descriptor).map_err(Cause::misuse)?;
-        let (rows, places) = self.sizes();
+        let (rows, places) = (self.rows, self.places);
         let columns = places as u32 * WORDS;
         memory(context).check(column, columns)?;
         let mut parts = Vec::new();

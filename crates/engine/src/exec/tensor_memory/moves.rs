@@ -170,7 +170,7 @@ impl Move {
     fn define(&self, context: &mut Context<'_>, op: &Op, (lane, column): (u32, u32)) {
         for (register, &slot) in self.slots.iter().enumerate() {
             let places = self.places(register, (lane, column));
-            undefined::tensor_loaded(context, op, slot, &places);
+            undefined::tensor_loaded(context, op, slot, (&places, self.is_packed));
         }
     }
 

@@ -216,7 +216,16 @@ impl Multiply {
             // SAFETY: as above.
             unsafe { scale(context, scales, lane, &sizes, (&mut a, &mut b), &mut reads)? };
         }
+        // SAFETY: as above.
+        let stays = unsafe { self.stays(context, lane) };
         let writes = sizes.cells(d.0, d.1, n as u32);
+        let writes: Vec<TensorCells> = match stays {
+            0 => writes,
+            _ => writes
+                .into_iter()
+                .flat_map(|it| it.without(stays))
+                .collect(),
+        };
         if adds {
             reads.extend(&writes);
         }
@@ -225,8 +234,6 @@ impl Multiply {
             reads: &reads,
         };
         checked::tensor(context, op, lane, act, &writes)?;
-        // SAFETY: as above.
-        let stays = unsafe { self.stays(context, lane) };
         self.add(memory(context), &sizes, d, (&a, &b), (adds, stays));
         counted::product(context, op, 2 * (m * n * k) as u64);
         Ok(())
@@ -341,6 +348,16 @@ unsafe fn place(
 ) -> Result<(u32, u32), Cause> {
     // SAFETY: the slots are those of a verified program, of their kinds.
     let address = unsafe { address.of(context, lane) as u32 };
+    placed(context, address, sizes, columns)
+}
+
+/// The same of an address.
+fn placed(
+    context: &mut Context<'_>,
+    address: u32,
+    sizes: &Sizes,
+    columns: u32,
+) -> Result<(u32, u32), Cause> {
     let (first, column) = (address >> 16, address & 0xffff);
     if first != 0 && (sizes.m, first) != (64, 16) {
         return Err(Cause::misuse(format!(
@@ -366,10 +383,19 @@ unsafe fn scale(
     reads: &mut Vec<TensorCells>,
 ) -> Result<(), Cause> {
     let (n, k, block) = (sizes.n, sizes.k, scales.block as usize);
+    let count = (k / block) as u32;
+    if sizes.a_scale.max(sizes.b_scale) + count > 4 || block == 32 && sizes.scale != Scale::Ue8m0 {
+        return Err(Cause::misuse(format!(
+            "{count} scales of {:?} from bytes {} and {} of a word on: a word has 4, and blocks of 32 elements have those of Ue8m0",
+            sizes.scale, sizes.a_scale, sizes.b_scale
+        )));
+    }
     let mut words = |address: &Address, rows: usize| {
         let columns = rows.div_ceil(32) as u32;
         // SAFETY: the slots are those of a verified program, of their kinds.
-        let (_, column) = unsafe { place(context, address, lane, sizes, columns)? };
+        let at = unsafe { address.of(context, lane) as u32 };
+        // The two highest bits say which byte, as the instruction descriptor does.
+        let (_, column) = placed(context, at & 0x3fff_ffff, sizes, columns)?;
         // The last column may be used in part, in each warp's lanes.
         let whole = rows as u32 / 32;
         reads.push(TensorCells::new(0, LANES as u32, column, whole));

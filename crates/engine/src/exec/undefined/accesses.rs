@@ -77,24 +77,32 @@ pub(in crate::exec) fn loaded_part(
     context.at.tracks |= all.lanes() & told.lanes.mask != 0;
 }
 
-/// A word of each lane has been loaded from lanes and columns of tensor memory.
+/// A word of each lane has been loaded from lanes and columns of tensor memory, or half of it from the next column.
 pub(in crate::exec) fn tensor_loaded(
     context: &mut Context<'_>,
     op: &Op,
     slot: u32,
-    places: &[(usize, u32); LANES],
+    (places, is_packed): (&[(usize, u32); LANES], bool),
 ) {
+    let parts: &[(u32, u128)] = match is_packed {
+        false => &[(0, 0xffff_ffff)],
+        true => &[(0, 0xffff), (1, 0xffff_0000)],
+    };
     define(context, slot, FULL);
+    let instruction = checked::site(context.at.function_index(), op.instruction);
     let mut value = Value::default();
-    for (lane, &place) in places.iter().enumerate() {
-        let instruction = checked::site(context.at.function_index(), op.instruction);
+    for (lane, &(row, column)) in places.iter().enumerate() {
         let who = checked::accessors(context, 1 << lane);
-        if let (Some(checking), Some(who)) = (&mut context.at.checking, who)
-            && let Some(origin) = checking
-                .checker
-                .unwritten_in_tensor(who, instruction, place)
-        {
-            value.set(lane, ones(32), origin);
+        let (Some(checking), Some(who)) = (&mut context.at.checking, who) else {
+            return;
+        };
+        let mut unwritten = 0;
+        for &(next, bits) in parts {
+            let (checker, place) = (&mut checking.checker, (row, column + next));
+            if let Some(origin) = checker.unwritten_in_tensor(who, instruction, place) {
+                unwritten |= bits;
+                value.set(lane, unwritten, origin);
+            }
         }
     }
     if value.lanes() != 0 {

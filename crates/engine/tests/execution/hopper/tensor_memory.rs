@@ -416,6 +416,33 @@ fn each_way_to_use_it_wrongly_is_found() {
     };
     let text = found(&left, "tcgen05.wait::st.sync.aligned;", "");
     assert!(text.contains("asynchronous copy without a wait"), "{text}");
+    // A load of its warp does not hide that the product still reads its left factor.
+    let loads = "issued: setp.ge.u32 %p8, %r1, 32;
+        @%p8 bra past;
+        tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r20}, [%r6+128]; tcgen05.wait::ld.sync.aligned;
+        tcgen05.st.sync.aligned.32x32b.x1.b32 [%r6+128], {%r20}; tcgen05.wait::st.sync.aligned;
+        past:";
+    let text = found(&left, "issued:", loads);
+    assert!(
+        text.contains("product without a wait on column 128") && text.contains("writes it"),
+        "{text}"
+    );
+    // Rows that products leave out are not written.
+    let text = PRODUCT
+        .case()
+        .0
+        .body(|body| {
+            body.replace(
+                "mov.b32 %r7,",
+                "mov.b32 %r30, -1; mov.b32 %r31, 0; mov.b32 %r7,",
+            )
+            .replace("%r7, %p5;", "%r7, {%r30, %r31, %r31, %r31}, %p5;")
+        })
+        .finding();
+    assert!(
+        text.contains("uninitialised") && text.contains("column 0 of lanes 0 to 15"),
+        "{text}"
+    );
     let text = found(&left, "bar.sync 0; tcgen05.fence::after_thread_sync;", "");
     assert!(
         text.contains("uninitialised") && text.contains("multiplies column 128 of lanes 32 to 47"),

@@ -209,6 +209,9 @@ impl<'a> Parser<'a> {
         let format = op.take(PackedFormat::from_name);
         let ty = element(op)?;
         let (d, address) = (self.registers_of()?, self.then_address()?);
+        if (shape.m, shape.n) == (16, 16) && count > 2 {
+            return Err(op.error("matrices of 16 by 16 are loaded one or two at once"));
+        }
         Ok(Ldmatrix {
             shape,
             transposed,

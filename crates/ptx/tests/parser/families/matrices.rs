@@ -137,6 +137,10 @@ fn tensor_memory() {
             "below 512",
         ),
         (
+            "ldmatrix.sync.aligned.m16n16.x4.trans.shared.b8 {r1, r2, r3, r4}, [r5];",
+            "one or two at once",
+        ),
+        (
             "tcgen05.alloc.cta_group::3.sync.aligned.b32 [d1], 64;",
             "cta_group",
         ),
