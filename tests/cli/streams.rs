@@ -91,7 +91,7 @@ fn a_closed_pipe_ends_quietly_and_a_full_stream_with_3() {
         "chart rows.csv --ceilings ceilings.json --output chart.svg",
         "links --devices cpu:0 --bytes 4096 --rounds 1",
         "dispatch --device cpu --rounds 1 --launches 2",
-        "pipeline --device cpu --size 16 --batches 1 --rounds 1 --kernel polynomial --weight 1",
+        "pipeline --device cpu --size 16 --batches 1 --rounds 1 --kernel polynomial --weight 0.01",
         NORM,
         POWER,
         SWEEP,
