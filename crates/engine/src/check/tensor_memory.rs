@@ -230,7 +230,7 @@ impl Checker {
             TensorAct::Load => {
                 let access = self.bulk_half(who, instruction, &lanes, read, Role::Read);
                 let found = self.reach(who, (access.site, Way::ByWarp), cells, &[]);
-                // What nobody has written may be read, as long as nobody uses it.
+                // A cell that nobody has written may be read, as long as nobody uses its value.
                 let found = found.filter(|(_, before)| before.is_some());
                 self.tensor_trouble(who, &access, found)
             }

@@ -184,7 +184,7 @@ impl Lowering<'_> {
                 .commit_tensor_memory(it)
                 .map_err(refused::tensor_memory),
             O::Tcgen05Wait(it) => self.wait_for_tensor_memory(it),
-            // What orders threads here orders their accesses to tensor memory, too.
+            // The order of threads is that of their accesses to tensor memory, too.
             O::Tcgen05Fence(_) => Ok(()),
 
             O::Other(it) if matches!(it.name.as_str(), "tex" | "tld4" | "suld" | "sust") => {

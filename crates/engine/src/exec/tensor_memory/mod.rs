@@ -80,7 +80,7 @@ impl TensorMemory {
         self.allocated.push((first, count));
         self.words.resize(LANES * COLUMNS as usize, 0);
         for lane in self.words.as_chunks_mut::<{ COLUMNS as usize }>().0 {
-            // What nobody has written is none of the values that one expects.
+            // Words that nobody has written are none of the values that one expects.
             lane[first as usize..][..count as usize].fill(u32::MAX);
         }
         Ok(first)

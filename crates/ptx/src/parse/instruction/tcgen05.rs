@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             _ => None,
         });
         let shifts = op.flag("ashift");
-        // What is kept of a factor for the next product changes no result.
+        // A factor that is kept for the next product changes no result.
         while op
             .take(|part| part.starts_with("collector::").then_some(()))
             .is_some()
