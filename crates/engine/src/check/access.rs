@@ -31,7 +31,7 @@ pub struct Accessors {
 }
 
 /// Among which threads an operation is atomic, or orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// `.cta`
     Block,
@@ -56,7 +56,7 @@ impl Scope {
 }
 
 /// The accesses that an operation or a fence orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Nothing.
     Relaxed,
@@ -81,7 +81,7 @@ impl Order {
 }
 
 /// Whether an access may meet others without being ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strength {
     /// `ld`, `st` and everything that is not said to be strong: races are its fault.
     Weak,
@@ -90,7 +90,7 @@ pub enum Strength {
 }
 
 /// Kind of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessKind {
     /// Reads. So does a compare-and-swap that fails.
     Read(Strength),

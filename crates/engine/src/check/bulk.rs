@@ -263,6 +263,7 @@ impl Checker {
     /// A proxy fence of threads.
     pub fn proxy_fence(&mut self, who: Accessors) {
         let block = live(&mut self.blocks, who.block);
+        block.clock.learn_seen(who.warp);
         let (time, barrier) = (block.clock.now, block.clock.barrier);
         let sync = block.clock.syncs.get(who.warp as usize).copied();
         let sync = sync.unwrap_or(0);

@@ -7,7 +7,7 @@ use super::hash::Map;
 use super::line::{
     ANCIENT, LANE, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
-use super::sets::{DEPTH, Entry, Sets};
+use super::sets::{ALIKE_DEPTH, DEPTH, Entry, Sets, Strong};
 use super::sites::Sites;
 use crate::finding_kind::{FindingKind, RaceReason};
 
@@ -110,28 +110,6 @@ pub(super) fn entries(line: &Line, cell: usize, sets: &Sets, floor: u32) -> Vec<
     entries
 }
 
-/// Makes accesses of a warp at the same time one, the latest, of entries that are all alike.
-fn unite(entries: &mut Vec<Entry>) {
-    let mut latest: Map<(u32, u32), Entry> = Map::default();
-    for entry in entries.iter() {
-        let united = latest
-            .entry((entry.epoch, entry.who & WARP))
-            .or_insert(*entry);
-        let several = match (united.who ^ entry.who) & SITE {
-            0 => united.who & SEVERAL,
-            _ => SEVERAL,
-        };
-        united.who = entry.who | several;
-        united.mask |= entry.mask;
-    }
-    entries.reverse();
-    entries.retain_mut(|entry| {
-        let united = latest.remove(&(entry.epoch, entry.who & WARP));
-        united.inspect(|it| *entry = *it).is_some()
-    });
-    entries.reverse();
-}
-
 impl Judge<'_> {
     /// Whether the bytes of a cell have been written.
     pub(super) fn is_written(&self, line: &Line, cell: usize) -> bool {
@@ -156,7 +134,7 @@ impl Judge<'_> {
         }
         let is_weak_read = touch.what.strong().is_none() && !touch.what.writes();
         if (is_weak_read && self.read_on_top(line, cell, sets, touch))
-            || self.atomic_on_top(line, cell, sets, touch)
+            || self.update_on_top(line, cell, sets, (touch, 1 << (touch.thread % 32)))
         {
             return None;
         }
@@ -181,15 +159,39 @@ impl Judge<'_> {
             (line.we[cell], line.wt[cell]) = (self.initial.max(ANCIENT), 0);
         }
         if sets.alike(line.rm[cell]).is_some() && line.rt[cell] & SET != 0 {
-            unite(&mut entries);
+            self.unite(&mut entries);
         }
         entries.retain(|entry| !self.replaces(touch, entry));
-        self.merge(&mut entries, touch);
-        if entries.len() > DEPTH as usize {
-            entries.drain(..DEPTH as usize / 2);
+        self.merge(&mut entries, touch, 1 << (touch.thread % 32));
+        let is_alike = line.rt[cell] & SET != 0 && sets.alike(line.rm[cell]).is_some();
+        let most = if is_alike { ALIKE_DEPTH } else { DEPTH } as usize;
+        if entries.len() > most {
+            entries.drain(..most / 2);
         }
         self.store(line, cell, sets, &entries);
         None
+    }
+
+    /// Makes accesses of a warp at the same time that are of one kind one, the latest.
+    fn unite(&self, entries: &mut Vec<Entry>) {
+        let kind = |entry: &Entry| self.sites.get((entry.who & SITE) >> SITE_SHIFT).what;
+        let key = |entry: &Entry| (entry.epoch, entry.who & WARP, kind(entry));
+        let mut latest: Map<_, Entry> = Map::default();
+        for entry in entries.iter() {
+            let united = latest.entry(key(entry)).or_insert(*entry);
+            let several = match (united.who ^ entry.who) & SITE {
+                0 => united.who & SEVERAL,
+                _ => SEVERAL,
+            };
+            united.who = entry.who | several;
+            united.mask |= entry.mask;
+        }
+        entries.reverse();
+        entries.retain_mut(|entry| {
+            let united = latest.remove(&key(entry));
+            united.inspect(|it| *entry = *it).is_some()
+        });
+        entries.reverse();
     }
 
     /// A weak write, that is after all else.
@@ -313,7 +315,7 @@ impl Judge<'_> {
         }
         entries.reverse();
         entries.retain(|entry| !self.replaces(touch, entry));
-        self.merge(&mut entries, touch);
+        self.merge(&mut entries, touch, 1 << (touch.thread % 32));
         for entry in &entries {
             rest = sets.with(rest, *entry, None);
         }
@@ -323,20 +325,27 @@ impl Judge<'_> {
         true
     }
 
-    /// Strong accesses in a set of such that are atomic for each other, whoever made them, look at the newest alone.
-    fn atomic_on_top(&self, line: &mut Line, cell: usize, sets: &mut Sets, touch: &Touch) -> bool {
+    /// Strong accesses by lanes of a warp, the last of which is the toucher, in a set of such that are atomic for each other,
+    /// whoever made them, look at the newest alone.
+    fn update_on_top(
+        &self,
+        line: &mut Line,
+        cell: usize,
+        sets: &mut Sets,
+        (touch, mask): (&Touch, u32),
+    ) -> bool {
         let (re, rt, set) = (line.re[cell], line.rt[cell], line.rm[cell]);
-        let Some((_, scope)) = touch.what.strong() else {
+        let Some(strong) = Strong::of(touch.what, touch.element_bytes) else {
             return false;
         };
-        let is_wide =
-            scope == Scope::System || scope == Scope::Device && self.world.has_one_device();
-        if rt & SET == 0
-            || !is_wide
-            || re < self.floor
-            || !sets.has(re)
-            || sets.alike(set) != Some((touch.what, touch.element_bytes))
-        {
+        if rt & SET == 0 || re < self.floor || !sets.has(re) {
+            return false;
+        }
+        let all = sets.alike(set).and_then(|it| it.and(strong));
+        let is_wide = all.is_some_and(|Strong { scope, .. }| {
+            scope == Scope::System || scope == Scope::Device && self.world.has_one_device()
+        });
+        if !is_wide {
             return false;
         }
         let (now, mut rest, mut above) = (self.clock.now, set, Vec::new());
@@ -345,6 +354,10 @@ impl Judge<'_> {
             && (self.clock.run..=now).contains(&entry.epoch)
             && above.len() < SEARCHED
         {
+            if is_own(&entry) && entry.mask & mask == mask && self.is_alike(&entry, touch) {
+                // It is there.
+                return true;
+            }
             rest = parent;
             above.push(entry);
             if is_own(&entry) {
@@ -362,14 +375,28 @@ impl Judge<'_> {
         if touch.what.writes() && !self.is_written(line, cell) {
             (line.we[cell], line.wt[cell]) = (self.initial.max(ANCIENT), 0);
         }
-        self.merge(&mut above, touch);
+        self.merge(&mut above, touch, mask);
         for entry in &above {
-            rest = sets.with(rest, *entry, Some((touch.what, touch.element_bytes)));
+            rest = sets.with(rest, *entry, self.strong(entry));
         }
         line.re[cell] = re.max(now);
         line.rt[cell] = SET | STRONG | touch.thread | touch.site << SITE_SHIFT;
         line.rm[cell] = rest;
         true
+    }
+
+    /// Strong accesses by lanes of a warp to a cell of which nothing else is known since it was written before everything: whether
+    /// nothing is wrong with any, and they are remembered.
+    pub(super) fn by_all(
+        &self,
+        line: &mut Line,
+        cell: usize,
+        sets: &mut Sets,
+        (touch, mask): (&Touch, u32),
+    ) -> bool {
+        self.is_written(line, cell)
+            && (line.we[cell] <= ANCIENT || line.we[cell] < self.floor)
+            && self.update_on_top(line, cell, sets, (touch, mask))
     }
 
     pub(super) fn entries(&self, line: &Line, cell: usize, sets: &Sets) -> Vec<Entry> {
@@ -497,12 +524,11 @@ impl Judge<'_> {
                         && before.is_part == self.sites.get(touch.site).is_part))
     }
 
-    /// Adds the access: to an entry of its warp and time that is of the same kind, if there is one.
-    fn merge(&self, entries: &mut Vec<Entry>, touch: &Touch) {
+    /// Adds the access, by these lanes: to an entry of its warp and time that is of the same kind, if there is one.
+    fn merge(&self, entries: &mut Vec<Entry>, touch: &Touch, mask: u32) {
         let is_strong = touch.what.strong().is_some();
         let flag = if is_strong { STRONG } else { 0 };
         let who = touch.thread | touch.site << SITE_SHIFT | flag;
-        let mask = 1 << (touch.thread % 32);
         let now = self.clock.now;
         let like = entries.iter_mut().find(|entry| {
             entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(entry, touch)
@@ -526,17 +552,24 @@ impl Judge<'_> {
         }
     }
 
+    /// The strength of an entry, where it is strong.
+    fn strong(&self, entry: &Entry) -> Option<Strong> {
+        let site = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
+        let strong = Strong::of(site.what, site.element_bytes);
+        strong.filter(|_| entry.who & STRONG != 0)
+    }
+
     pub(super) fn store(&self, line: &mut Line, cell: usize, sets: &mut Sets, entries: &[Entry]) {
         if let [only] = entries {
             (line.re[cell], line.rt[cell], line.rm[cell]) = (only.epoch, only.who, only.mask);
             return;
         }
-        let mut set = 0;
-        for entry in entries {
-            let site = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
-            let strong = (entry.who & STRONG != 0).then_some((site.what, site.element_bytes));
-            set = sets.with(set, *entry, strong);
-        }
+        let like = if line.rt[cell] & SET != 0 && sets.has(line.re[cell]) {
+            line.rm[cell]
+        } else {
+            0
+        };
+        let set = sets.of(like, entries, |entry| self.strong(entry));
         let last = entries.last().map_or(0, |entry| entry.who & !SEVERAL);
         line.re[cell] = entries
             .iter()

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::hash::Map;
+use super::writes::Writes;
 
 /// The part of its block's past that a release shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,9 @@ struct Releases {
 struct WarpReleases {
     /// Everything of the warp before these times.
     syncs: Greatest,
-    /// Each with the length at which it is known.
+    /// Everything of one lane before these.
+    lanes: Map<u32, Greatest>,
+    /// Of several lanes, or from a time on: each with the length at which it is known.
     all: Vec<(u32, Past)>,
 }
 
@@ -74,7 +77,12 @@ impl Releases {
         self.barriers.add(len, past.barrier);
         let of_warp = self.warps.entry(past.warp).or_default();
         of_warp.syncs.add(len, past.sync);
-        of_warp.all.push((len, *past));
+        if past.mask.is_power_of_two() && past.from == 0 {
+            let lane = past.mask.trailing_zeros();
+            of_warp.lanes.entry(lane).or_default().add(len, past.time);
+        } else {
+            of_warp.all.push((len, *past));
+        }
     }
 
     /// Whether those known at a length show what a thread did at a time.
@@ -83,9 +91,12 @@ impl Releases {
             let Some(of_warp) = self.warps.get(&(thread / 32)) else {
                 return false;
             };
+            let lane = of_warp.lanes.get(&(thread % 32));
             let known = of_warp.all.partition_point(|(at, _)| *at <= len);
             let mut known = of_warp.all[..known].iter().rev();
-            epoch < of_warp.syncs.at(len) || known.any(|(_, past)| past.has(thread % 32, epoch))
+            epoch < of_warp.syncs.at(len)
+                || lane.is_some_and(|times| epoch < times.at(len))
+                || known.any(|(_, past)| past.has(thread % 32, epoch))
         };
         epoch < self.barriers.at(len) || of_warp()
     }
@@ -111,6 +122,12 @@ impl View {
     pub(super) fn join(&mut self, other: &View) {
         join(&mut self.acquired, &other.acquired);
         join(&mut self.observed, &other.observed);
+    }
+
+    /// Whether it has all of another, what that knows of one chain aside.
+    fn has(&self, other: &View, aside: u32) -> bool {
+        has(&self.acquired, &other.acquired, Some(aside))
+            && has(&self.observed, &other.observed, None)
     }
 
     /// Leaves these chains out.
@@ -139,6 +156,15 @@ fn join(known: &mut Known, other: &[(u32, u32)]) {
     }
 }
 
+fn has(known: &Known, other: &Known, aside: Option<u32>) -> bool {
+    let mut rest = known.iter();
+    let mut needed = other.iter().filter(|it| Some(it.0) != aside);
+    needed.all(|(chain, len)| {
+        let found = rest.find(|it| it.0 >= *chain);
+        found.is_some_and(|it| it.0 == *chain && it.1 >= *len)
+    })
+}
+
 /// A release: by whom, of what.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -149,16 +175,18 @@ pub(super) struct Head {
 /// A write as others know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Write {
-    /// The block's number.
-    pub(super) owner: u32,
     pub(super) thread: u32,
+    /// Of the thread's block alone.
     pub(super) epoch: u32,
     /// The address, by which one is told apart from others of the thread at that time.
     pub(super) place: u64,
 }
 
+/// The chains of an address grow together: each but the widest has its lengths, and its writes, from that.
 #[derive(Debug, Default)]
 struct Chain {
+    /// The widest chain of its address, unless it is that itself, and the length of that when this one began.
+    root: Option<(u32, u32)>,
     len: u32,
     /// When it last grew.
     grew: u32,
@@ -166,11 +194,8 @@ struct Chain {
     releases: Map<u32, Releases>,
     /// The releasers' knowledge, all together, from a length on.
     views: Vec<(u32, Arc<View>)>,
-    writes: Map<Write, u32>,
+    writes: Writes,
 }
-
-/// Writes that are remembered for each chain; beyond that all count as observed.
-const WRITES: usize = 1 << 14;
 
 /// All chains of a device.
 #[derive(Debug, Default)]
@@ -181,8 +206,14 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    pub(super) fn begin(&mut self) -> u32 {
-        self.kept.push_back(None);
+    /// Begins a chain, of an address whose widest one is `root`, or which is that itself.
+    pub(super) fn begin(&mut self, root: Option<u32>) -> u32 {
+        self.kept.push_back(root.map(|root| {
+            Box::new(Chain {
+                root: Some((root, self.len(root))),
+                ..Chain::default()
+            })
+        }));
         self.first + self.kept.len() as u32 - 1
     }
 
@@ -234,6 +265,24 @@ impl Chains {
         chain
     }
 
+    /// Makes a chain one longer.
+    fn lengthen(&mut self, chain: u32, now: u32) -> &mut Chain {
+        let root = self.get(chain).and_then(|it| it.root);
+        let len = root.map(|(root, _)| {
+            let root = self.grow(root, now);
+            root.len += 1;
+            root.len
+        });
+        let chain = self.grow(chain, now);
+        chain.len = len.unwrap_or(chain.len + 1);
+        chain
+    }
+
+    /// Whether anything was released in a chain.
+    pub(super) fn has_releases(&self, chain: u32) -> bool {
+        self.get(chain).is_some_and(|it| !it.releases.is_empty())
+    }
+
     pub(super) fn len(&self, chain: u32) -> u32 {
         self.get(chain).map_or(0, |chain| chain.len)
     }
@@ -242,26 +291,33 @@ impl Chains {
     pub(super) fn release(&mut self, chain: u32, block: u32, head: &Head) {
         let index = chain;
         let past = &head.past;
-        let chain = self.grow(chain, past.time.max(past.sync).max(past.barrier));
-        chain.len += 1;
+        let chain = self.lengthen(chain, past.time.max(past.sync).max(past.barrier));
         let releases = chain.releases.entry(block).or_default();
         releases.add(chain.len, past);
-        let before = chain.views.last().map(|(_, view)| view.clone());
-        let mut view = before.as_deref().cloned().unwrap_or_default();
-        view.join(&head.view);
         // What it knows of this chain everybody knows who knows so much of it.
-        view.acquired.retain(|(other, _)| *other != index);
-        if before.as_deref() != Some(&view) {
-            chain.views.push((chain.len, Arc::new(view)));
-        }
+        let view = match chain.views.last() {
+            Some((_, before)) if before.has(&head.view, index) => return,
+            Some((_, before)) if !head.view.has(before, index) => {
+                let mut view = View::clone(before);
+                view.join(&head.view);
+                Arc::new(view)
+            }
+            _ => head.view.clone(),
+        };
+        chain.views.push((chain.len, view));
     }
 
-    /// Adds a write, whatever it releases.
+    /// Adds a write, whatever it releases. The widest chain of the address comes first.
     pub(super) fn write(&mut self, chain: u32, write: Write) {
-        let chain = self.grow(chain, write.epoch);
-        if chain.writes.len() < WRITES {
-            chain.len += 1;
-            chain.writes.entry(write).or_insert(chain.len);
+        match self.get(chain).and_then(|it| it.root) {
+            Some((root, _)) => {
+                let len = self.len(root);
+                self.grow(chain, write.epoch).len = len;
+            }
+            None => {
+                let chain = self.lengthen(chain, write.epoch);
+                chain.writes.add(write, chain.len);
+            }
         }
     }
 
@@ -301,11 +357,21 @@ impl Chains {
 
     /// Whether the view has observed a strong write.
     pub(super) fn has_observed(&self, view: &View, write: Write) -> bool {
-        view.observed.iter().any(|&(chain, len)| {
-            let Some(chain) = self.get(chain) else {
-                return false;
-            };
-            chain.writes.len() >= WRITES || chain.writes.get(&write).is_some_and(|at| *at <= len)
-        })
+        let mut observed = view.observed.iter();
+        observed.any(|&(chain, len)| self.has_within(chain, len, write))
+    }
+
+    /// Whether a strong write is one of the first so much of a chain.
+    pub(super) fn has_within(&self, chain: u32, len: u32, write: Write) -> bool {
+        let Some(chain) = self.get(chain) else {
+            return false;
+        };
+        match chain.root {
+            None => chain.writes.has(write, 0, len),
+            Some((root, from)) => {
+                let root = self.get(root);
+                root.is_some_and(|root| root.writes.has(write, from, len))
+            }
+        }
     }
 }

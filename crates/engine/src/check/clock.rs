@@ -12,6 +12,7 @@ use super::access::{LaunchId, Scope};
 use super::chains::{Head, Past, View, Write};
 use super::epochs::{Epochs, Instance};
 use super::hash::Map;
+use super::seen::Seen;
 use super::strong::{Group, Reach, Sites};
 
 /// The time of a block, and what its threads know.
@@ -38,6 +39,8 @@ pub(super) struct Clock {
     pub(super) syncs: Vec<u32>,
     pub(super) all: View,
     pub(super) views: Map<u32, Arc<View>>,
+    /// Reads by each warp that are not yet among these, nor in its lanes' views.
+    pub(super) just_seen: Vec<Vec<Seen>>,
     /// Chains that a thread's relaxed reads saw: acquired at its next fence.
     pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
     /// The past that a thread's last fences release through its next strong writes: of falling scopes.
@@ -99,6 +102,7 @@ impl Clock {
                 false => View::default(),
             },
             views: Map::default(),
+            just_seen: vec![Vec::new(); threads.div_ceil(32) as usize],
             seen: Map::default(),
             fenced: Map::default(),
             meetings: Map::default(),
@@ -196,26 +200,25 @@ impl Clock {
         me: u32,
         (epoch, thread, place): (u32, u32, u64),
     ) -> bool {
-        let Some(owner) = world.instance_at(epoch) else {
+        if world.instance_at(epoch).is_none() {
             return true;
-        };
+        }
         let write = Write {
-            owner,
             thread,
             epoch,
             place,
         };
+        let own = self.views.get(&me);
         world.chains.has_observed(&self.all, write)
-            || self
-                .views
-                .get(&me)
-                .is_some_and(|view| world.chains.has_observed(view, write))
+            || own.is_some_and(|view| world.chains.has_observed(view, write))
+            || self.has_just_seen(world, me, write)
     }
 
     /// All threads of the block have met.
     pub(super) fn barrier(&mut self, world: &mut Epochs) {
         self.tick(world);
         self.barrier = self.now;
+        self.learn_all_seen();
         for (_, view) in self.views.drain() {
             self.all.join(&view);
         }
@@ -230,7 +233,9 @@ impl Clock {
         let own = std::mem::take(&mut self.own_chains);
         self.all.forget(&own);
         self.meetings.clear();
-        self.seen.clear();
+        for seen in self.seen.values_mut() {
+            seen.retain(|(group, ..)| group.scope() > Scope::Block);
+        }
         self.sites.clear();
         if !std::mem::take(&mut self.is_exported) {
             own.into_iter().for_each(|chain| world.chains.end(chain));
@@ -272,6 +277,7 @@ impl Clock {
     /// Lanes of a warp, of which `all` exist, have met.
     pub(super) fn sync_warp(&mut self, world: &mut Epochs, warp: u32, mask: u32, all: u32) {
         let is_whole = mask & all == all;
+        self.learn_seen(warp);
         if is_whole && self.views.is_empty() {
             self.tick(world);
             self.syncs[warp as usize] = self.now;
@@ -295,6 +301,7 @@ impl Clock {
     ) {
         let chain = self.meeting(world, meeting, key);
         for &(warp, mask) in threads {
+            self.learn_seen(warp);
             let mut view = View::default();
             for thread in lanes(warp, mask) {
                 if let Some(own) = self.views.get(&thread) {
@@ -339,7 +346,7 @@ impl Clock {
     fn meeting(&mut self, world: &mut Epochs, meeting: u32, key: u32) -> u32 {
         let own = &mut self.own_chains;
         *self.meetings.entry((meeting, key)).or_insert_with(|| {
-            let chain = world.chains.begin();
+            let chain = world.chains.begin(None);
             own.push(chain);
             chain
         })
@@ -373,6 +380,7 @@ impl Clock {
     pub(super) fn arrive_in_cluster(&mut self, world: &mut Epochs, warp: u32, mask: u32) {
         let chain = world.chain_of_cluster(self.launch, self.cluster);
         self.is_exported = true;
+        self.learn_seen(warp);
         let mut view = self.all.clone();
         for thread in lanes(warp, mask) {
             if let Some(own) = self.views.get(&thread) {

@@ -5,6 +5,7 @@ use super::cell::Wrong;
 use super::clock::space_of;
 use super::epochs::Instance;
 use super::finding::{Agent, Finding, Side, Verb};
+use super::shadow::Shadow;
 use super::sites::{Role, Site};
 use super::strong::Reach;
 use super::warp::{Ground, Numbered, Trouble, Troubles};
@@ -145,7 +146,11 @@ impl Checker {
             empty,
             benign,
         } = ground.found;
+        if self.sets.are_many() {
+            self.collect_sets();
+        }
         if self.sets.is_full() {
+            let block = live(&mut self.blocks, who.block);
             block.clock.tick(&mut self.world);
             self.sets.clear(self.world.now());
         }
@@ -163,6 +168,16 @@ impl Checker {
                 let place = memory.place(trouble.address);
                 Err(self.found(who, access, place, &trouble).into())
             }
+        }
+    }
+
+    /// Leaves out the sets of accesses that no cell refers to any more.
+    #[cold]
+    fn collect_sets(&mut self) {
+        let shadows = || self.shadows.iter().filter_map(|it| it.shadow.as_ref());
+        if !self.sets.allow(shadows().map(Shadow::lines).sum()) {
+            let shadows = self.shadows.iter_mut().filter_map(|it| it.shadow.as_mut());
+            self.sets.collect(shadows.flat_map(Shadow::sets));
         }
     }
 

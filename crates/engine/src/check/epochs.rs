@@ -158,7 +158,7 @@ impl Epochs {
     pub(super) fn chain_of_cluster(&mut self, launch: LaunchId, cluster: u64) -> u32 {
         let chains = &mut self.chains;
         let of = self.clusters.entry((launch.0, cluster));
-        *of.or_insert_with(|| chains.begin())
+        *of.or_insert_with(|| chains.begin(None))
     }
 
     pub(super) fn end(&mut self, id: LaunchId) {

@@ -19,6 +19,19 @@ impl Hasher for Quick {
             .for_each(|byte| self.write_u64(u64::from(*byte)));
     }
 
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value.into());
+    }
+
+    /// Of enumerations, too.
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
     fn write_u32(&mut self, value: u32) {
         self.write_u64(value.into());
     }

@@ -67,6 +67,7 @@ mod local;
 mod overlap;
 mod products;
 mod read_only;
+mod seen;
 mod sets;
 mod shadow;
 mod sites;
@@ -79,6 +80,7 @@ mod turns;
 pub(crate) mod undefined;
 mod warp;
 mod warp_readers;
+mod writes;
 
 pub use access::{
     Access, AccessKind, Accessors, BlockId, LaunchId, Order, Scope, Strength, Unwritten,

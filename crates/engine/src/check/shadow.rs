@@ -4,7 +4,8 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::ptr;
 
 use super::Stop;
-use super::line::{ANCIENT, CELLS, Line, NEVER, PENDING};
+use super::line::{ANCIENT, CELLS, Line, NEVER, PENDING, SET};
+use super::sets::SetOf;
 
 /// Bytes that a line of words stands for.
 pub(super) const LINE: u64 = 128;
@@ -159,6 +160,23 @@ impl Shadow {
             let written = rows.lines[cell / CELLS].we[cell % CELLS];
             let is_missing = written < since && written != PENDING;
             missing | u16::from(is_missing) << byte
+        })
+    }
+
+    /// Lines of words.
+    pub(super) fn lines(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The sets of its cells.
+    pub(super) fn sets(&mut self) -> impl Iterator<Item = SetOf<'_>> {
+        let fine = self.bytes.iter_mut().flat_map(|lines| lines.iter_mut());
+        let lines = self.lines.iter_mut().chain(fine);
+        let lines = lines.filter(|line| line.rt.iter().fold(0, |all, who| all | who) & SET != 0);
+        lines.flat_map(|line| {
+            let cells = line.re.iter().zip(&line.rt).zip(&mut line.rm);
+            let sets = cells.filter(|((_, who), _)| **who & SET != 0);
+            sets.map(|((epoch, _), set)| SetOf { epoch: *epoch, set })
         })
     }
 

@@ -10,7 +10,7 @@ use super::overlap::Stored;
 use super::sets::Sets;
 use super::shadow::{Cells, LINE, Rows, Shadow};
 use super::sites::Sites;
-use super::strong::{Effect, How, Reach};
+use super::strong::{Effect, How, Reach, Site};
 use super::warp_readers::WarpReaders;
 use crate::memory::{Lanes, Pattern};
 
@@ -110,19 +110,25 @@ impl Ground<'_> {
     pub(super) fn weak(&mut self, access: &Numbered<'_>) {
         let fast = self.fast(access);
         match access.lanes.pattern {
-            Pattern::Consecutive { start } => self.consecutive(access, &fast, start),
+            Pattern::Consecutive { start } => {
+                if !self.consecutive(access, &fast, start) {
+                    // What was found in order is so again.
+                    self.scattered(access, &fast);
+                }
+            }
             Pattern::Same { address } if !access.what.writes() => {
                 self.same(access, &fast, address);
             }
             _ => match access.overlaps() {
                 Some(stored) => self.overlapping(access, &fast, stored),
-                None => self.scattered(access, &fast),
+                None => self.mixed(access, &fast),
             },
         }
         self.forget_overwritten();
     }
 
-    fn consecutive(&mut self, access: &Numbered<'_>, fast: &Fast, start: u64) {
+    /// An access by lanes in a row, lane 0's from `start` on: whether all is in order, and remembered.
+    fn consecutive(&mut self, access: &Numbered<'_>, fast: &Fast, start: u64) -> bool {
         let bytes = u64::from(access.lanes.bytes);
         let (first, last) = access.lanes.span();
         let is_clean = if self.shadow.is_coarse(bytes) {
@@ -137,11 +143,7 @@ impl Ground<'_> {
             }
             is_clean
         };
-        let is_read = access.kind() == READ;
-        if !is_clean && !(is_read && self.read_together(access, fast, start)) {
-            // What was found in order is so again.
-            self.scattered(access, fast);
-        }
+        is_clean || access.kind() == READ && self.read_together(access, fast, start)
     }
 
     /// Reads of rows that other warps have read, too: whether they are in order, and remembered.
@@ -181,19 +183,38 @@ impl Ground<'_> {
         }
     }
 
-    fn scattered(&mut self, access: &Numbered<'_>, fast: &Fast) {
-        let bytes = u64::from(access.lanes.bytes);
+    /// An access of no pattern: by groups of lanes that share addresses, by lanes in a row, as those of a row of a tile, or by
+    /// each lane.
+    fn mixed(&mut self, access: &Numbered<'_>, fast: &Fast) {
         if access.kind() == READ && access.lanes.first_is_shared() {
-            self.in_groups(access, fast, bytes);
-            return;
+            return self.in_groups(access, fast);
         }
+        let Some(runs) = access.lanes.runs() else {
+            return self.scattered(access, fast);
+        };
+        for (mask, start) in runs {
+            let lanes = Lanes {
+                mask,
+                pattern: Pattern::Consecutive { start },
+                ..*access.lanes
+            };
+            let lanes = &lanes;
+            let (access, fast) = (Numbered { lanes, ..*access }, Fast { mask, ..*fast });
+            if !self.consecutive(&access, &fast, start) {
+                self.scattered(&access, &fast);
+            }
+        }
+    }
+
+    fn scattered(&mut self, access: &Numbered<'_>, fast: &Fast) {
         for (lane, address) in access.lanes.each() {
-            self.one(access, fast, lane, address, bytes);
+            self.one(access, fast, lane, address, access.lanes.bytes.into());
         }
     }
 
     /// Reads by groups of lanes that have equal addresses.
-    fn in_groups(&mut self, access: &Numbered<'_>, fast: &Fast, bytes: u64) {
+    fn in_groups(&mut self, access: &Numbered<'_>, fast: &Fast) {
+        let bytes = u64::from(access.lanes.bytes);
         let mut left = access.lanes.mask;
         while left != 0 {
             let address = access.lanes.addresses[left.trailing_zeros() as usize];
@@ -304,7 +325,18 @@ impl Ground<'_> {
     pub(super) fn strong(&mut self, access: &Numbered<'_>, (order, scope): (Order, Scope)) {
         let fast = self.fast(access);
         let element = u64::from(access.element_bytes);
+        let mut left = access.lanes.mask;
+        let is_relaxed = order == Order::Relaxed && !matches!(access.what, AccessKind::Write(_));
+        let may_be_alike = is_relaxed
+            && matches!(access.lanes.pattern, Pattern::Same { .. })
+            && access.element_bytes == access.lanes.bytes;
         for (lane, start) in access.lanes.each() {
+            // The first of a block may not be alike, and is looked at closely.
+            let rank = (access.lanes.mask ^ left).count_ones();
+            if may_be_alike && rank < 2 && self.by_all(access, left, start, scope) {
+                break;
+            }
+            left &= left - 1;
             for part in 0..u64::from(access.lanes.bytes) / element {
                 let at = start + part * element;
                 self.strong_element(access, &fast, lane, at, (order, scope));
@@ -313,6 +345,67 @@ impl Ground<'_> {
         if order.releases() && access.what.writes() {
             self.clock.tick(self.world);
         }
+    }
+
+    /// Relaxed atomics or reads of one address by these lanes, as if by one after the other: whether all can be looked at at once,
+    /// and are in order and remembered.
+    fn by_all(&mut self, access: &Numbered<'_>, mask: u32, address: u64, scope: Scope) -> bool {
+        let how = How {
+            order: Order::Relaxed,
+            scope,
+            bytes: access.element_bytes,
+            place: address | self.space,
+            reach: self.reach,
+        };
+        let judge = Judge {
+            world: self.world,
+            clock: self.clock,
+            sites: self.sites,
+            floor: self.floor,
+            unwritten: self.unwritten,
+            initial: self.initial,
+        };
+        let last = 31 - mask.leading_zeros();
+        let Cells { line, first, count } = self.shadow.cells(address, how.bytes.into());
+        let mut cells = first..first + count;
+        let are_alike = cells.all(|cell| {
+            let at = address + ((cell - first) * how.bytes as usize / count) as u64;
+            let touch = access.touch(last, at | self.space);
+            judge.by_all(line, cell, self.sets, (&touch, mask))
+        });
+        if !are_alike {
+            return false;
+        }
+        let Some(mut site) = self.take_site(how.place) else {
+            return false;
+        };
+        let warp = (access.warp, mask);
+        let all = match access.what.writes() {
+            true => self.clock.all_update(self.world, &mut site, warp, how),
+            false => {
+                self.clock.see(self.world, &site, warp, (how, 0));
+                true
+            }
+        };
+        self.put_site(how.place, site);
+        all
+    }
+
+    /// Takes the chains of an address out of their place for as long as they are looked at.
+    fn take_site(&mut self, key: u64) -> Option<Site> {
+        let sites = match self.reach {
+            Reach::Block => &mut self.clock.sites,
+            Reach::All => &mut self.world.sites,
+        };
+        sites.get_mut(&key).map(std::mem::take)
+    }
+
+    fn put_site(&mut self, key: u64, site: Site) {
+        let sites = match self.reach {
+            Reach::Block => &mut self.clock.sites,
+            Reach::All => &mut self.world.sites,
+        };
+        sites.insert(key, site);
     }
 
     fn strong_element(
@@ -332,10 +425,7 @@ impl Ground<'_> {
             place: key,
             reach: self.reach,
         };
-        let known = match self.reach {
-            Reach::Block => self.clock.sites.remove(&key),
-            Reach::All => self.world.sites.remove(&key),
-        };
+        let known = self.take_site(key);
         let is_known = known.is_some();
         let mut site = known.unwrap_or_default();
         if access.what.reads() {
@@ -354,10 +444,7 @@ impl Ground<'_> {
                 .publish(self.world, &mut site, thread, how, effect);
         }
         if is_known || access.what.writes() {
-            match self.reach {
-                Reach::Block => self.clock.sites.insert(key, site),
-                Reach::All => self.world.sites.insert(key, site),
-            };
+            self.put_site(key, site);
         }
     }
 

@@ -85,6 +85,29 @@ impl<'a> Lanes<'a> {
         first.is_some_and(|address| self.at(*address).count_ones() > 1)
     }
 
+    /// Runs of active lanes that reach one element behind the other, where those have four lanes or more on average: the
+    /// lanes of each, and where lane 0 would be if it were of the run.
+    #[inline]
+    pub(crate) fn runs(&self) -> Option<impl Iterator<Item = (u32, u64)> + use<'a>> {
+        let (addresses, bytes) = (self.addresses, u64::from(self.bytes));
+        let follows = each_lane(|lane| {
+            let before = addresses[lane.saturating_sub(1)];
+            u32::from(addresses[lane].wrapping_sub(before) == bytes) << lane
+        });
+        let follows = follows.iter().fold(0, |all, lane| all | lane) & (self.mask & self.mask << 1);
+        let mut heads = self.mask & !follows;
+        (heads.count_ones() * 4 <= self.mask.count_ones()).then(|| {
+            std::iter::from_fn(move || {
+                let head = heads.trailing_zeros();
+                let start = addresses.get(head as usize)?;
+                heads &= heads - 1;
+                let len = 1 + (follows >> head >> 1).trailing_ones();
+                let lanes = u32::MAX >> (32 - len) << head;
+                Some((lanes, start.wrapping_sub(u64::from(head) * bytes)))
+            })
+        })
+    }
+
     /// Whether active lanes may have equal addresses: those that have do, and hardly any others.
     #[inline]
     pub(crate) fn may_meet(&self) -> bool {

@@ -2,11 +2,12 @@
 
 use super::oracle::Random;
 use super::*;
+use crate::check::Strength;
 use crate::memory::{Direction, Pattern};
 
 /// Three warps of a block and one of another.
 const WARPS: [(usize, u32); 4] = [(0, 0), (0, 1), (0, 2), (1, 0)];
-const SEEDS: u64 = 8_000;
+const SEEDS: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -14,26 +15,51 @@ enum Step {
     Access(usize, u32, AccessKind, Row),
     SyncWarp(usize, u32),
     Barrier(usize),
+    /// By lanes of a warp.
+    Fence(usize, u32),
     /// A lane of a warp releases, and a lane of another acquires.
     Message((usize, u32), (usize, u32)),
 }
 
-/// Lane 0 is at `start`, the others so many bytes further on each, up to lane `fold`, which is at `start` again, and so on.
+/// Lane 0 is at `start`, the others so many bytes further on each, up to lane `fold`, which is `jump` bytes behind `start`, and
+/// so on.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     mask: u32,
     start: u64,
     step: u64,
     fold: usize,
+    jump: u64,
     bytes: u32,
 }
+
+const RELAXED: (Order, Scope) = (Order::Relaxed, Scope::Device);
+const UPDATE: AccessKind = AccessKind::Atomic(RELAXED.0, RELAXED.1);
+const POLL: AccessKind = AccessKind::Read(Strength::Strong(RELAXED.0, RELAXED.1));
 
 /// Warps read, some of what they did comes to be known to a thread, and that writes.
 fn steps(random: &mut Random) -> Vec<Step> {
     let mut steps = Vec::new();
-    for _ in 0..2 + random.below(7) {
+    // Of some programs most accesses are atomics of a word or two.
+    let updates = random.of(&[0, 0, 8]);
+    let most = random.of(&[7, 7, 20]);
+    for _ in 0..2 + random.below(most) {
         let warp = random.below(WARPS.len());
-        steps.push(match random.below(12) {
+        if random.below(12) < updates {
+            let (what, site) = random.of(&[(UPDATE, 1010), (UPDATE, 1011), (POLL, 1020)]);
+            let word = Row {
+                mask: random.of(&[u32::MAX, u32::MAX, 0xff, 0b1_0010, 1]),
+                start: random.of(&[0, 0, 0, 16]),
+                step: 0,
+                fold: 32,
+                jump: 0,
+                bytes: 4,
+            };
+            steps.push(Step::Access(warp, site, what, word));
+            continue;
+        }
+        steps.push(match random.below(13) {
+            12 => Step::Fence(warp, random.of(&[u32::MAX, 0b1_0010])),
             0 => Step::Barrier(random.below(2)),
             1 => Step::SyncWarp(warp, random.of(&[u32::MAX, 0b1_0010])),
             2 => Step::Message(
@@ -57,9 +83,11 @@ fn steps(random: &mut Random) -> Vec<Step> {
         start: random.of(&[0, 4, 16]),
         step: 0,
         fold: 32,
+        jump: 0,
         bytes: 4,
     };
-    steps.push(Step::Access(writer.0, 1002, WRITE, written));
+    let (what, site) = random.of(&[(WRITE, 1002), (WRITE, 1002), (READ, 1003)]);
+    steps.push(Step::Access(writer.0, site, what, written));
     steps
 }
 
@@ -74,7 +102,8 @@ fn row(random: &mut Random) -> Row {
         mask: random.of(&[u32::MAX, u32::MAX, 0xff, 0b1_0010, 1]),
         start: random.of(&[0, 0, 16]),
         step: random.of(&[step, step, 0]),
-        fold: random.of(&[32, 32, 16, 2]),
+        fold: random.of(&[32, 32, 16, 8, 2]),
+        jump: random.of(&[0, 0, 64, 256]),
         bytes,
     }
 }
@@ -86,8 +115,9 @@ enum Told {
     LaneByLane,
 }
 
-/// Which step races, and which thread of it. Of several that it races with any may be told of.
-fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
+/// Which step races, and which thread of it if it is one thread's. Of several threads any may be told of, as of several that it
+/// races with.
+fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Option<Agent>)> {
     let mut device = Device::new(96);
     let blocks = [device.block(0), device.block(1)];
     steps.iter().enumerate().find_map(|(at, step)| {
@@ -105,6 +135,17 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
                 device.checker.sync_warp(who);
                 Ok(())
             }
+            Step::Fence(warp, mask) => {
+                let (block, warp) = WARPS[warp];
+                let who = Accessors {
+                    block: blocks[block],
+                    warp,
+                    mask,
+                };
+                let (order, scope) = (Order::AcquireRelease, Scope::Device);
+                device.checker.fence(who, order, scope);
+                Ok(())
+            }
             Step::Barrier(block) => device.checker.barrier(blocks[block]),
             Step::Message(from, to) => {
                 let flag = device.flag;
@@ -119,7 +160,8 @@ fn found(steps: &[Step], told: Told) -> Option<(usize, FindingKind, Agent)> {
             }
         };
         let finding = super::found(checked)?;
-        Some((at, finding.kind, finding.now.agent))
+        let is_one = matches!(step, Step::Access(.., row) if row.mask.is_power_of_two());
+        Some((at, finding.kind, is_one.then_some(finding.now.agent)))
     })
 }
 
@@ -132,8 +174,10 @@ fn access(
 ) -> Checked {
     let (block, warp) = WARPS[warp];
     let block = blocks[block];
-    let addresses =
-        std::array::from_fn(|lane| device.x + row.start + (lane % row.fold) as u64 * row.step);
+    let addresses = std::array::from_fn(|lane| {
+        let (again, lane) = ((lane / row.fold) as u64, (lane % row.fold) as u64);
+        device.x + row.start + again * row.jump + lane * row.step
+    });
     let all = Lanes::new(&addresses, row.mask, row.bytes);
     let mut one = |lanes: &Lanes<'_>| {
         let mut cached = Cached::default();
