@@ -49,10 +49,11 @@ fn succeeds(folder: &Path, words: &str) -> String {
 #[test]
 fn the_commands_of_the_page_run_word_for_word() {
     let folder = folder();
-    let [launch] = &blocks("profiling-a-kernel.md", "toml")[..] else {
-        panic!("one launch file is expected");
+    let [launch, twice] = &blocks("profiling-a-kernel.md", "toml")[..] else {
+        panic!("two launch files are expected");
     };
     fs::write(folder.path().join("saxpy.toml"), launch).expect("written");
+    fs::write(folder.path().join("twice.toml"), twice).expect("written");
     let (mut runs, mut profiles) = (0, 0);
     for command in blocks("profiling-a-kernel.md", "sh")
         .iter()
@@ -78,7 +79,7 @@ fn the_commands_of_the_page_run_word_for_word() {
             _ => assert_eq!(command, "cargo bench -- profile --n 2^10"),
         }
     }
-    assert_eq!((runs, profiles), (4, 4));
+    assert_eq!((runs, profiles), (5, 4));
     assert_eq!(
         fs::read(folder.path().join("y.bin"))
             .expect("written")

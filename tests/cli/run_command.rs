@@ -2,6 +2,7 @@
 
 mod foreign;
 mod limits;
+mod several;
 mod structures;
 
 use crate::support;

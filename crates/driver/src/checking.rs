@@ -1,5 +1,6 @@
 //! The emulator's record of who has used its memory, and in which order.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -10,12 +11,63 @@ use super::emulated_memory;
 
 static IS_USED: AtomicBool = AtomicBool::new(false);
 
-/// The checks of this process, of all emulated devices. A checked launch holds them until it has ended, but for when it
-/// only waits.
+/// The checks of this process, of all emulated devices, or of what runs [apart]. A checked launch holds them until it has ended,
+/// but for when it only waits.
 pub(super) fn checking() -> Turn<'static> {
     static CHECKING: LazyLock<Turns> = LazyLock::new(Turns::default);
     IS_USED.store(true, Ordering::Relaxed);
-    CHECKING.take()
+    APART.get().unwrap_or(&CHECKING).take()
+}
+
+thread_local! {
+    /// The checks of what this thread runs apart.
+    static APART: Cell<Option<&'static Turns>> = const { Cell::new(None) };
+}
+
+/// Whether the calling thread does its work [apart].
+pub(super) fn is_apart() -> bool {
+    APART.get().is_some()
+}
+
+/// Does work whose checked launches need not take turns with those of other threads: on the emulator with memory and streams that
+/// are made and dropped in it, and that no other thread uses meanwhile. Elsewhere it changes nothing.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Emulation, Schedule, apart};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let sums: Vec<f32> = std::thread::scope(|scope| {
+///     let work = |seed: u64| {
+///         let schedule = Schedule::Seeded(seed);
+///         let emulation = Emulation { is_checked: true, schedule, ..Emulation::default() };
+///         let seeded = device.with_emulation(emulation).expect("an emulator");
+///         apart(|| {
+///             let numbers = seeded.buffer_from(&[seed as f32; 4])?.to_vec()?;
+///             Ok::<_, DriverError>(numbers.iter().sum())
+///         })
+///     };
+///     let threads = [1, 2].map(|seed| scope.spawn(move || work(seed)));
+///     threads.into_iter().map(|it| it.join().expect("no panic")).collect::<Result<_, _>>()
+/// })?;
+/// assert_eq!(sums, [4.0, 8.0]);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
+pub fn apart<R>(work: impl FnOnce() -> R) -> R {
+    /// Those of threads that have ended their work.
+    static FREE: Mutex<Vec<&'static Turns>> = Mutex::new(Vec::new());
+    struct Back(&'static Turns, Option<&'static Turns>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            *self.0.take() = Known::default();
+            APART.set(self.1);
+            let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+            free.push(self.0);
+        }
+    }
+    let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let own = free.unwrap_or_else(|| Box::leak(Box::default()));
+    let _back = Back(own, APART.replace(Some(own)));
+    work()
 }
 
 /// The checks, if something has been checked before.

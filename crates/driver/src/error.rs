@@ -131,6 +131,26 @@ pub enum DriverError {
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
 
+    /// The module of a kernel has no variable of this name in global or constant memory.
+    #[error("there is no variable {name} in the module of {kernel}")]
+    NoVariable {
+        /// The kernel.
+        kernel: &'static str,
+        /// The name.
+        name: String,
+    },
+
+    /// A variable was to be set to a value of another size.
+    #[error("the variable {name} has {bytes} bytes, and its value {given}")]
+    VariableBytes {
+        /// Its name.
+        name: String,
+        /// Its bytes.
+        bytes: u64,
+        /// The value's.
+        given: u64,
+    },
+
     /// The kernel that the device has under the name was made of other source than the kernel of the program.
     #[error(
         "{kernel}: the device's PTX was made of other source than this program's kernel of that name; build \

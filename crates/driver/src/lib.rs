@@ -133,10 +133,12 @@ mod resident_blocks;
 mod stream;
 mod tensor_map;
 pub mod trace;
+mod variable;
 mod whole_file;
 
 pub use buffer::DeviceBuffer;
 pub use calls::Calls;
+pub use checking::apart;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;

@@ -161,6 +161,7 @@ impl<S: Signature> Emulated<S> {
             },
             cluster: self.cluster,
             schedule: self.emulation.schedule.clone(),
+            is_apart: checking::is_apart(),
             ..engine::Options::default()
         };
         let print = |text: &str| match io::stdout().is_terminal() {

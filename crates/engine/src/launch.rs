@@ -185,6 +185,7 @@ impl Kernel {
             started: Instant::now(),
             multiprocessors: options.multiprocessors,
             held: options.held(shape, checks.is_some()),
+            is_apart: options.is_apart,
             cluster: self.cluster(shape, &options)?,
             workspace: workspace.as_ref().map_or(0, Workspace::address),
             deadline: options.time.and_then(Deadline::after),

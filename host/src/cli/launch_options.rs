@@ -8,7 +8,7 @@ use clap::builder::{Resettable, Str};
 use super::option_values::{bytes, refuse_without_effect};
 use super::{Failure, driver_failure};
 use crate::driver::DriverError;
-use crate::standalone::{Argument, Description, Extents, Output, Standalone, StandaloneError};
+use crate::standalone::{Argument, Description, Extents, Setting, Standalone, StandaloneError};
 
 #[derive(Args)]
 #[command(next_help_heading = "A kernel of a PTX file")]
@@ -39,11 +39,16 @@ pub(super) struct Described {
 
     /// Next argument of the kernel: a value (u32:5, f32:-2.5), a buffer (f32[2^20]=random) filled with zeros, ones,
     /// iota, random, random:LIMIT, a number or a file, or a structure by its parts ({f32[8]=ones,u32:5}) or bytes (bytes:0100);
-    /// &{..} is a pointer to one. A buffer without = is uninitialized
+    /// &{..} is a pointer to one. A buffer without = is uninitialized. x=f32[8] names one, and @x is a pointer to it again
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<Argument>,
 
-    /// Read file, kernel, grid, block, shared, cooperative, args and out from this TOML file; options override it
+    /// First value of a variable in global or constant memory, such as scale=f32:2 or table=f32[17]=table.bin; {..} holds pointers
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<Setting>,
+
+    /// Read file, kernel, grid, block, shared, cooperative, args, set, out, expect, tolerance and several launches from this
+    /// TOML file; options override it
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 }
@@ -62,6 +67,7 @@ impl Described {
             ("--shared", self.shared.is_some()),
             ("--cooperative", self.cooperative),
             ("--arg", !self.arguments.is_empty()),
+            ("--set", !self.settings.is_empty()),
         ];
         refuse_without_effect(
             &given,
@@ -70,7 +76,19 @@ impl Described {
     }
 
     /// The launch, compared with the kernel's PTX.
-    pub(super) fn read(&self, outputs: &[Output]) -> Result<Standalone, Failure> {
+    pub(super) fn read(&self) -> Result<Standalone, Failure> {
+        let standalone = self.read_all(Description::default())?;
+        let launches = standalone.launches().len();
+        match launches {
+            1 => Ok(standalone),
+            several => Err(Failure::Usage(format!(
+                "the launch file has {several} launches, which `ridgepoint run` runs: give one alone"
+            ))),
+        }
+    }
+
+    /// The launches, compared with their kernels' PTX, with what is wanted of their results.
+    pub(super) fn read_all(&self, wanted: Description) -> Result<Standalone, Failure> {
         let own = Description {
             file: self.file.clone(),
             kernel: self.entry.clone(),
@@ -79,7 +97,8 @@ impl Described {
             shared: self.shared,
             cooperative: self.cooperative.then_some(true),
             arguments: self.arguments.clone(),
-            outputs: outputs.to_vec(),
+            settings: self.settings.clone(),
+            ..wanted
         };
         let read = || {
             let other = match &self.launch {

@@ -58,6 +58,13 @@ pub(super) fn real(
     }
 }
 
+/// A difference.
+pub(super) fn not_negative(text: &str) -> Result<f64, String> {
+    real("a number that is not negative, such as 1e-5", |it| {
+        it >= 0.0
+    })(text)
+}
+
 /// A percentage above 0, with or without its sign.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let expected = "a percentage above 0 and at most 1000000, such as 3%";

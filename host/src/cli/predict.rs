@@ -205,7 +205,7 @@ impl Arguments {
         emulation: Emulation,
         console: &Console,
     ) -> Result<Vec<Counted>, Failure> {
-        let described = self.described.read(&[])?;
+        let described = self.described.read()?;
         let code = Code::read(described.text()).map_err(Failure::failed)?;
         let code = Rc::new(code);
         let file = described.file().display().to_string();
@@ -224,7 +224,7 @@ impl Arguments {
         };
         let mut launches = vec![described];
         for &threads in &self.try_block {
-            let other = self.described.read(&[])?.with_block(threads);
+            let other = self.described.read()?.with_block(threads);
             launches.push(other.map_err(Failure::Usage)?);
         }
         let mut all = Vec::new();

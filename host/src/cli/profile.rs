@@ -126,7 +126,7 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     let emulation = arguments.limits.limit(emulation());
     match (described.is_given(), workloads.is_default()) {
         (true, true) => {
-            let standalone = described.read(&[])?;
+            let standalone = described.read()?;
             let shown = &arguments.shown;
             shown.with(|gpu, console| {
                 counted_file(&standalone, emulation, (gpu, shown.times, console))

@@ -45,6 +45,8 @@ pub struct Options {
     /// The address of the launch's own [`PANIC_RECORD`](crate::PANIC_RECORD), so that of launches that run at the
     /// same time each has its own panics. None: the module's, which all of its launches have in common.
     pub panic_record: Option<u64>,
+    /// Whether other launches that run meanwhile do not reach its memory: then none of them will write what it waits for.
+    pub is_apart: bool,
 }
 
 impl Default for Options {
@@ -61,6 +63,7 @@ impl Default for Options {
             multiprocessors: 132,
             shared_per_block: 227 << 10,
             panic_record: None,
+            is_apart: false,
         }
     }
 }

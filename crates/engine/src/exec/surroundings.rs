@@ -43,6 +43,8 @@ pub(crate) struct Launch<'l> {
     /// The multiprocessors that the grid's blocks are said to run on.
     pub(crate) multiprocessors: u32,
     pub(crate) held: Held,
+    /// Whether no other launch reaches its memory.
+    pub(crate) is_apart: bool,
     /// Blocks of a cluster; 0 where the kernel knows of none.
     pub(crate) cluster: u64,
     /// The address of a cooperative grid's [`Workspace`](super::workspace::Workspace); 0 where there is none.

@@ -181,7 +181,8 @@ impl<'l> Crew<'_, 'l> {
     /// has come for a while.
     pub(crate) fn stand_still(&self, blocks: &[Block], may_begin: impl FnOnce() -> bool) -> bool {
         let (core, memory) = (&self.code.core, self.launch.memory);
-        let is_alone = memory.has_one_launch() && !memory.has_peers();
+        let is_alone = self.launch.is_apart || memory.has_one_launch();
+        let is_alone = is_alone && !memory.has_peers();
         let does = is_alone && blocks.iter().all(Block::recurs);
         if !does {
             core.moves();

@@ -9,7 +9,7 @@ use fastrand::Rng;
 
 use super::StandaloneError;
 use super::element::{Element, integer};
-use super::place::Place;
+use super::place::{Place, is_name};
 use super::structure::Structure;
 use crate::driver::{free_host_memory, read_whole};
 
@@ -18,6 +18,8 @@ use crate::driver::{free_host_memory, read_whole};
 pub struct Argument {
     /// As it was written.
     text: String,
+    /// The name by which others refer to its memory.
+    pub(super) name: Option<String>,
     pub(super) kind: Kind,
 }
 
@@ -33,6 +35,8 @@ pub(super) enum Kind {
     Buffer(Buffer),
     /// A pointer to a structure in memory: to pointers, too.
     Pointer(Structure),
+    /// A pointer to the memory of another argument, by its name.
+    Same(String),
 }
 
 impl Kind {
@@ -45,7 +49,7 @@ impl Kind {
     pub(super) fn size(&self) -> usize {
         match self {
             Kind::Value(_, bytes) | Kind::Bytes(bytes) => bytes.len(),
-            Kind::Buffer(_) | Kind::Pointer(_) => POINTER,
+            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => POINTER,
             Kind::Structure(structure) => {
                 let sizes = structure.bytes(|_, part| Ok::<_, Infallible>(vec![0; part.size()]));
                 sizes.map_or_else(|never| match never {}, |bytes| bytes.len())
@@ -57,7 +61,7 @@ impl Kind {
         match self {
             Kind::Value(element, _) => element.bytes(),
             Kind::Bytes(_) => 1,
-            Kind::Buffer(_) | Kind::Pointer(_) => POINTER,
+            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => POINTER,
             Kind::Structure(structure) => structure.alignment(),
         }
     }
@@ -69,7 +73,7 @@ impl Kind {
             bytes.fold(0, u64::saturating_add)
         };
         match self {
-            Kind::Value(..) | Kind::Bytes(_) => 0,
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Same(_) => 0,
             Kind::Buffer(buffer) => buffer.bytes(),
             Kind::Structure(structure) => of_parts(structure),
             Kind::Pointer(structure) => {
@@ -78,7 +82,19 @@ impl Kind {
         }
     }
 
-    fn join_paths(&mut self, folder: &Path) {
+    /// The names of other arguments' memory that it has or reaches.
+    pub(super) fn references(&self) -> Vec<&str> {
+        match self {
+            Kind::Same(name) => vec![name],
+            Kind::Structure(structure) | Kind::Pointer(structure) => {
+                let parts = structure.parts.iter();
+                parts.flat_map(Kind::references).collect()
+            }
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn join_paths(&mut self, folder: &Path) {
         match self {
             Kind::Buffer(Buffer {
                 fill: Fill::File(path),
@@ -90,7 +106,7 @@ impl Kind {
                     .iter_mut()
                     .for_each(|it| it.join_paths(folder));
             }
-            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) => {}
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) | Kind::Same(_) => {}
         }
     }
 }
@@ -142,14 +158,24 @@ impl FromStr for Argument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Argument, String> {
-        let kind = kind(text).map_err(|error| {
+        let (name, rest) = match text.split_once('=') {
+            Some((name, rest)) if is_name(name) => (Some(name.to_owned()), rest),
+            _ => (None, text),
+        };
+        let kind = kind(rest).map_err(|error| {
             format!(
                 "{error}; an argument is a value such as u32:5 or f32:2.5, a buffer such as \
                  f32[1024]=random, or a structure such as {{f32[1024]=random,u32:5}}"
             )
         })?;
+        if let Some(name) = name.as_ref().filter(|_| !kind.is_memory()) {
+            return Err(format!(
+                "{text:?}: {name} would name no memory; a name is for a buffer such as f32[1024]=random"
+            ));
+        }
         Ok(Argument {
             text: text.to_owned(),
+            name,
             kind,
         })
     }
@@ -160,6 +186,12 @@ pub(super) fn kind(text: &str) -> Result<Kind, String> {
         Some(pointed) => (pointed, true),
         None => (text, false),
     };
+    if let Some(name) = text.strip_prefix('@') {
+        return match is_name(name) {
+            true => Ok(Kind::Same(name.to_owned())),
+            false => Err(format!("{name:?} is no name")),
+        };
+    }
     if let Some(parts) = pointed.strip_prefix('{') {
         let parts = parts.strip_suffix('}');
         let structure = Structure::parse(parts.ok_or_else(|| format!("{text:?} has no }}"))?)?;
@@ -241,6 +273,11 @@ impl Fill {
 }
 
 impl Buffer {
+    /// Whether it begins with values.
+    pub(super) fn has_values(&self) -> bool {
+        self.fill != Fill::Nothing
+    }
+
     /// How many bytes it has, as far as that is said.
     pub(super) fn bytes(&self) -> u64 {
         let size = self.element.bytes() as u64;
@@ -376,6 +413,17 @@ mod tests {
     }
 
     #[test]
+    fn memory_has_a_name_for_others() {
+        let of = |text: &str| text.parse::<Argument>().expect("an argument");
+        assert_eq!(of("x=f32[8]=ones").name.as_deref(), Some("x"));
+        assert_eq!(of("x=f32[8]=ones").kind, of("f32[8]=ones").kind);
+        assert_eq!(of("rows=&{f32[8],@x}").kind.references(), ["x"]);
+        assert_eq!(of("@x").kind.size(), 8);
+        let error = "x=u32:5".parse::<Argument>().expect_err("no memory");
+        assert!(error.contains("x would name no memory"), "{error}");
+    }
+
+    #[test]
     fn a_file_fills_a_buffer_of_its_size() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("x.bin"), [1, 2, 3, 4]).expect("written");
@@ -424,6 +472,7 @@ mod tests {
             ("{}", "\"\" has no type"),
             ("{u32:5,{f32[8]=noise}}", "\"noise\": expected zeros"),
             ("&u32:5", "\"&u32\" is not one of the types"),
+            ("@", "\"\" is no name"),
         ] {
             let error = text.parse::<Argument>().expect_err("refused");
             assert!(

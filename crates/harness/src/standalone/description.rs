@@ -8,15 +8,17 @@ use std::str::FromStr;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
+use super::argument::Kind;
 use super::run::read_ptx;
-use super::{Argument, Place, StandaloneError};
+use super::variable::{self, Known};
+use super::{Argument, Expected, Place, Setting, StandaloneError};
 use crate::driver::{LaunchConfig, read_whole};
 use crate::workload::whole;
 
 /// The most bytes of a launch file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A launch, or a part of its description.
+/// Launches, or a part of their description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Description {
     /// The file of PTX.
@@ -33,8 +35,68 @@ pub struct Description {
     pub cooperative: Option<bool>,
     /// An argument for each of the kernel's parameters.
     pub arguments: Vec<Argument>,
-    /// The buffers that are wanted.
+    /// Several launches, one after the other, in place of one.
+    pub steps: Vec<Step>,
+    /// The values that variables begin with.
+    pub settings: Vec<Setting>,
+    /// The buffers and variables that are wanted.
     pub outputs: Vec<Output>,
+    /// The results that there should be.
+    pub expected: Vec<Expected>,
+    /// The greatest difference of a float from what is expected, relative to that if it is more than 1.
+    pub tolerance: Option<f64>,
+}
+
+/// A launch of several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// The kernel; where it is missing, the only one in the file.
+    pub kernel: Option<String>,
+    /// Blocks.
+    pub grid: Option<Extents>,
+    /// Threads per block.
+    pub block: Option<Extents>,
+    /// Bytes of dynamic shared memory per block.
+    pub shared: Option<u32>,
+    /// Whether the launch is cooperative.
+    pub cooperative: Option<bool>,
+    /// An argument for each of the kernel's parameters.
+    pub arguments: Vec<Argument>,
+}
+
+impl Step {
+    /// This one, and from `other` what it does not say.
+    fn or(self, other: Step) -> Step {
+        Step {
+            kernel: self.kernel.or(other.kernel),
+            grid: self.grid.or(other.grid),
+            block: self.block.or(other.block),
+            shared: self.shared.or(other.shared),
+            cooperative: self.cooperative.or(other.cooperative),
+            arguments: either(self.arguments, other.arguments),
+        }
+    }
+
+    fn complete(self, file: &Path) -> Result<LaunchStep, StandaloneError> {
+        let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
+        let (Some(Extents(grid)), Some(Extents(block))) = (self.grid, self.block) else {
+            read_ptx(file)?;
+            return Err(match self.grid {
+                None => missing("--grid, the number of blocks,"),
+                Some(_) => missing("--block, the number of threads per block,"),
+            });
+        };
+        Ok(LaunchStep {
+            kernel: self.kernel,
+            config: LaunchConfig {
+                grid: grid.map(u64::from),
+                block,
+                dynamic_shared: self.shared.unwrap_or(0),
+            },
+            is_cooperative: self.cooperative.unwrap_or(false),
+            arguments: self.arguments,
+        })
+    }
 }
 
 /// Numbers in x, y and z: `64`, `64,8` or `64,8,1`.
@@ -105,7 +167,7 @@ impl FromStr for Extents {
     }
 }
 
-/// A buffer that is wanted after the launch: `2`, `2.1` in a structure, or `2=y.bin` for its bytes in a file.
+/// A buffer or a variable that is wanted after the launch: `2`, `2.1` in a structure, or `2=y.bin` for its bytes in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Of which argument, or of which part of one.
@@ -141,18 +203,142 @@ struct Toml {
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
+    launch: Vec<TomlStep>,
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
     out: Vec<String>,
+    #[serde(default)]
+    expect: Vec<String>,
+    tolerance: Option<f64>,
 }
 
-/// A description that is complete but for the kernel's name.
+/// A launch of several.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TomlStep {
+    kernel: Option<String>,
+    grid: Option<Extents>,
+    block: Option<Extents>,
+    shared: Option<u32>,
+    cooperative: Option<bool>,
+    #[serde(default)]
+    args: Vec<String>,
+}
+
+/// A description that is complete but for the kernels' names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
     pub(super) file: PathBuf,
+    /// One at least.
+    pub(super) steps: Vec<LaunchStep>,
+    pub(super) settings: Vec<Setting>,
+    pub(super) outputs: Vec<Output>,
+    pub(super) expected: Vec<Expected>,
+    pub(super) tolerance: f64,
+}
+
+/// One of its launches.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LaunchStep {
     pub(super) kernel: Option<String>,
     pub(super) config: LaunchConfig,
     pub(super) is_cooperative: bool,
     pub(super) arguments: Vec<Argument>,
-    pub(super) outputs: Vec<Output>,
+}
+
+impl Launch {
+    /// The arguments of each launch.
+    pub(super) fn arguments(&self) -> Vec<Vec<Argument>> {
+        self.steps.iter().map(|it| it.arguments.clone()).collect()
+    }
+
+    /// Looks at the names of arguments: each is one's alone, and who refers to it comes behind. Places of arguments that have a
+    /// name are called by it from here on.
+    ///
+    /// # Errors
+    /// In words.
+    pub(super) fn check_names(&mut self) -> Result<(), String> {
+        let mut known: Vec<&str> = Vec::new();
+        let steps = self.steps.iter().flat_map(|it| &it.arguments);
+        let arguments = steps.map(|it| (it.name.as_deref(), &it.kind));
+        let settings = self.settings.iter().map(|it| (None, &it.kind));
+        for (name, kind) in arguments.chain(settings) {
+            let references = kind.references();
+            if let Some(other) = references.iter().find(|it| !known.contains(it)) {
+                return Err(format!("@{other}: no argument before it is called {other}"));
+            }
+            if let Some(name) = name.filter(|it| known.contains(it)) {
+                return Err(format!("two arguments are called {name}"));
+            }
+            known.extend(name);
+        }
+        let steps = &self.steps;
+        let called = |place: &mut Place| {
+            let Place::Argument { launch, path } = place else {
+                return;
+            };
+            let argument = steps.get(*launch).and_then(|it| it.arguments.get(path[0]));
+            if let Some(name) = argument.and_then(|it| it.name.as_deref()) {
+                let parts = path[1..].iter().map(|it| format!(".{it}"));
+                *place = Place::Named(name.to_owned() + &parts.collect::<String>());
+            }
+        };
+        self.outputs.iter_mut().for_each(|it| called(&mut it.place));
+        self.expected
+            .iter_mut()
+            .for_each(|it| called(&mut it.place));
+        Ok(())
+    }
+
+    /// The variables that are set, and then the others that are looked at, where the arguments' memory has these names.
+    ///
+    /// # Errors
+    /// In words: there is no such variable, or its value has other bytes, or nothing is where something is wanted.
+    pub(super) fn variables(
+        &self,
+        module: &ptx::Module,
+        names: &[(Place, &str)],
+    ) -> Result<Vec<Known>, String> {
+        let mut variables = Vec::new();
+        for Setting { name, kind } in &self.settings {
+            let mut found = variable::find(module, name)?;
+            let given = match kind {
+                Kind::Buffer(buffer) => Some(buffer.bytes()).filter(|it| *it > 0),
+                kind => Some(kind.size() as u64),
+            };
+            if let Some(given) = given.filter(|it| *it != found.bytes) {
+                let bytes = found.bytes;
+                return Err(format!("{name} has {bytes} bytes, and its value {given}"));
+            }
+            found.element = match kind {
+                Kind::Buffer(buffer) => buffer.element,
+                Kind::Value(element, _) => *element,
+                _ => found.element,
+            };
+            variables.push(found);
+        }
+        let outputs = self.outputs.iter().map(|it| ("--out", &it.place));
+        let expected = self.expected.iter().map(|it| ("--expect", &it.place));
+        for (option, place) in outputs.chain(expected) {
+            match place {
+                place if names.iter().any(|(it, _)| it == place) => {}
+                Place::Argument { .. } => {
+                    return Err(format!(
+                        "{option} {place}: argument {place} is not a buffer; arguments are counted from 0"
+                    ));
+                }
+                Place::Named(name) if variables.iter().all(|it: &Known| it.name != *name) => {
+                    let found = variable::find(module, name);
+                    variables.push(found.map_err(|error| {
+                        format!("{option} {name}: no argument is called so, and {error}")
+                    })?);
+                }
+                Place::Named(_) => {}
+            }
+        }
+        Ok(variables)
+    }
 }
 
 impl Description {
@@ -176,9 +362,19 @@ impl Description {
         })
     }
 
-    /// This description, and from `other` what it does not say.
+    /// This description, and from `other` what it does not say. What it says of a launch holds for each of several.
     #[must_use]
     pub fn or(self, other: Description) -> Description {
+        let own = self.step();
+        let others = other.steps.iter().cloned();
+        let steps = others.map(|step| {
+            let arguments = step.arguments.clone();
+            Step {
+                arguments,
+                ..own.clone().or(step)
+            }
+        });
+        let steps = either(self.steps, steps.collect());
         Description {
             file: self.file.or(other.file),
             kernel: self.kernel.or(other.kernel),
@@ -187,39 +383,57 @@ impl Description {
             shared: self.shared.or(other.shared),
             cooperative: self.cooperative.or(other.cooperative),
             arguments: either(self.arguments, other.arguments),
+            steps,
+            settings: either(self.settings, other.settings),
             outputs: either(self.outputs, other.outputs),
+            expected: either(self.expected, other.expected),
+            tolerance: self.tolerance.or(other.tolerance),
         }
     }
 
-    /// The launch.
+    /// The launch that it describes, if it is one.
+    fn step(&self) -> Step {
+        Step {
+            kernel: self.kernel.clone(),
+            grid: self.grid,
+            block: self.block,
+            shared: self.shared,
+            cooperative: self.cooperative,
+            arguments: self.arguments.clone(),
+        }
+    }
+
+    /// The launches.
     ///
     /// # Errors
-    /// [`StandaloneError::Usage`]: the file of PTX, the grid or the block is missing, and which option gives it;
+    /// [`StandaloneError::Usage`]: the file of PTX, the grid or the block is missing, and which option gives it, or arguments are for
+    /// several launches;
     /// [`StandaloneError::File`], [`StandaloneError::Ptx`]: the launch is not complete, and the file is not to be read, or is no
     /// PTX, which comes first.
     pub fn complete(self) -> Result<Launch, StandaloneError> {
-        let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
+        let step = self.step();
         let file = self.file.ok_or_else(|| {
-            missing("the PTX file, the first argument or `file` of a launch file,")
+            let missing = "the PTX file, the first argument or `file` of a launch file, is missing";
+            StandaloneError::Usage(missing.to_owned())
         })?;
-        let (Some(Extents(grid)), Some(Extents(block))) = (self.grid, self.block) else {
-            read_ptx(&file)?;
-            return Err(match self.grid {
-                None => missing("--grid, the number of blocks,"),
-                Some(_) => missing("--block, the number of threads per block,"),
-            });
+        let steps = match self.steps.is_empty() {
+            true => vec![step],
+            false if step.arguments.is_empty() => self.steps,
+            false => {
+                return Err(StandaloneError::Usage(format!(
+                    "arguments are given for one launch, and the launch file has {}: give each its own there",
+                    self.steps.len()
+                )));
+            }
         };
+        let steps = steps.into_iter().map(|step| step.complete(&file));
         Ok(Launch {
+            steps: steps.collect::<Result<_, _>>()?,
             file,
-            kernel: self.kernel,
-            config: LaunchConfig {
-                grid: grid.map(u64::from),
-                block,
-                dynamic_shared: self.shared.unwrap_or(0),
-            },
-            is_cooperative: self.cooperative.unwrap_or(false),
-            arguments: self.arguments,
+            settings: self.settings,
             outputs: self.outputs,
+            expected: self.expected,
+            tolerance: self.tolerance.unwrap_or(0.0),
         })
     }
 }
@@ -234,22 +448,50 @@ fn either<T>(own: Vec<T>, other: Vec<T>) -> Vec<T> {
 fn parse(text: &str, folder: &Path) -> Result<Description, String> {
     let toml: Toml = toml::from_str(text).map_err(|error| error.to_string())?;
     let argument = |text: &String| text.parse().map(|it: Argument| it.from_folder(folder));
+    let arguments = |all: &[String]| all.iter().map(argument).collect::<Result<Vec<_>, _>>();
     let output = |text: &String| {
         text.parse().map(|it: Output| Output {
             path: it.path.map(|path| folder.join(path)),
             ..it
         })
     };
-    Ok(Description {
+    let set = |text: &String| text.parse().map(|it: Setting| it.from_folder(folder));
+    let expect = |text: &String| text.parse().map(|it: Expected| it.from_folder(folder));
+    if let Some(tolerance) = toml.tolerance.filter(|it| !(*it >= 0.0 && it.is_finite())) {
+        return Err(format!(
+            "tolerance = {tolerance}: expected a number that is not negative"
+        ));
+    }
+    let mut description = Description {
         file: toml.file.map(|file| folder.join(file)),
         kernel: toml.kernel,
         grid: toml.grid,
         block: toml.block,
         shared: toml.shared,
         cooperative: toml.cooperative,
-        arguments: toml.args.iter().map(argument).collect::<Result<_, _>>()?,
+        arguments: arguments(&toml.args)?,
+        steps: Vec::new(),
+        settings: toml.set.iter().map(set).collect::<Result<_, _>>()?,
         outputs: toml.out.iter().map(output).collect::<Result<_, _>>()?,
-    })
+        expected: toml.expect.iter().map(expect).collect::<Result<_, _>>()?,
+        tolerance: toml.tolerance,
+    };
+    if !toml.launch.is_empty() && !description.arguments.is_empty() {
+        return Err("args stands beside [[launch]]: give each launch its own".to_owned());
+    }
+    for step in toml.launch {
+        let own = Step {
+            kernel: step.kernel,
+            grid: step.grid,
+            block: step.block,
+            shared: step.shared,
+            cooperative: step.cooperative,
+            arguments: arguments(&step.args)?,
+        };
+        let step = own.or(description.step());
+        description.steps.push(step);
+    }
+    Ok(description)
 }
 
 #[cfg(test)]
@@ -279,10 +521,77 @@ mod tests {
             ..Description::default()
         };
         let launch = launch.or(read).complete().expect("all is there");
-        assert_eq!(launch.config.grid, [2, 1, 1]);
-        assert_eq!(launch.config.dynamic_shared, 1024);
-        assert!(launch.is_cooperative);
-        assert_eq!(launch.arguments.len(), 2);
+        let [step] = &launch.steps[..] else {
+            panic!("one launch")
+        };
+        assert_eq!(step.config.grid, [2, 1, 1]);
+        assert_eq!(step.config.dynamic_shared, 1024);
+        assert!(step.is_cooperative);
+        assert_eq!(step.arguments.len(), 2);
+    }
+
+    #[test]
+    fn a_launch_file_has_several_launches_that_share_what_stands_above_them() {
+        let text = r#"
+            file = "sums.ptx"
+            block = 256
+            set = ["scale=f32:2"]
+            expect = ["sum=f32:32"]
+            tolerance = 1e-5
+            [[launch]]
+            kernel = "blocks"
+            grid = 16
+            args = ["f32[4096]=ones", "sums=f32[16]"]
+            [[launch]]
+            kernel = "all"
+            grid = 1
+            block = 16
+            args = ["@sums", "sum=f32[1]"]
+        "#;
+        let read = parse(text, Path::new("")).expect("a description");
+        let mut launch = read.clone().complete().expect("all is there");
+        assert_eq!(launch.check_names(), Ok(()));
+        let of = |step: &LaunchStep| {
+            (
+                step.kernel.clone(),
+                step.config.grid[0],
+                step.config.block[0],
+            )
+        };
+        let steps: Vec<_> = launch.steps.iter().map(of).collect();
+        let expected = [("blocks", 16, 256), ("all", 1, 16)];
+        let expected = expected.map(|(name, grid, block)| (Some(name.to_owned()), grid, block));
+        assert_eq!(steps, expected);
+        assert_eq!((launch.tolerance, launch.settings.len()), (1e-5, 1));
+        let shorter = Description {
+            block: Some(Extents([32, 1, 1])),
+            ..Description::default()
+        };
+        let launch = shorter.or(read.clone()).complete().expect("all is there");
+        assert!(launch.steps.iter().all(|it| it.config.block[0] == 32));
+        let more = Description {
+            arguments: vec!["u32:1".parse().expect("an argument")],
+            ..Description::default()
+        };
+        let error = more.or(read).complete().expect_err("of which launch?");
+        assert!(
+            error.to_string().contains("the launch file has 2"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_are_of_one_argument_that_comes_before() {
+        for (first, second, expected) in [
+            ("@x", "x=f32[1]", "@x: no argument before it is called x"),
+            ("x=f32[1]", "x=f32[1]", "two arguments are called x"),
+        ] {
+            let text =
+                format!("file = \"a\"\ngrid = 1\nblock = 1\nargs = [\"{first}\", \"{second}\"]");
+            let read = parse(&text, Path::new("")).expect("a description");
+            let mut launch = read.complete().expect("all is there");
+            assert_eq!(launch.check_names(), Err(expected.to_owned()));
+        }
     }
 
     #[test]
@@ -300,7 +609,14 @@ mod tests {
                 "expected one to three whole numbers, such as 64 or [64, 8]",
             ),
             ("args = [\"u32\"]", "\"u32\" has no type"),
-            ("out = [\"y\"]", "expected the number of an argument"),
+            ("out = [\"-y\"]", "expected the number of an argument"),
+            ("set = [\"x\"]", "expected NAME=VALUE"),
+            ("expect = [\"x\"]", "expected the place of a result"),
+            ("tolerance = -1.0", "expected a number that is not negative"),
+            (
+                "args = [\"u32:1\"]\n[[launch]]\ngrid = 1",
+                "beside [[launch]]",
+            ),
         ] {
             let error = parse(text, Path::new("")).expect_err("refused");
             assert!(error.contains(expected), "{error}");

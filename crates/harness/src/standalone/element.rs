@@ -138,6 +138,32 @@ impl Element {
         }
     }
 
+    /// A float's value.
+    pub(super) fn number(self, bytes: &[u8]) -> Option<f64> {
+        match self {
+            F16 => Some(f16::from_le_bytes(bytes.try_into().ok()?).to_f64()),
+            Bf16 => Some(bf16::from_le_bytes(bytes.try_into().ok()?).to_f64()),
+            F32 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+            F64 => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+            _ => None,
+        }
+    }
+
+    /// The type of a variable's elements; bytes, where PTX says no more.
+    pub(super) fn of(ty: ptx::Type) -> Element {
+        let name = match ty.name() {
+            "s8" => "i8",
+            "s16" => "i16",
+            "b16" => "u16",
+            "s32" => "i32",
+            "b32" => "u32",
+            "s64" => "i64",
+            "b64" => "u64",
+            name => name,
+        };
+        Element::parse(name).unwrap_or(U8)
+    }
+
     /// A value in words.
     ///
     /// # Panics

@@ -1,12 +1,14 @@
 //! The memory of a launch: made before it, and looked at after it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use cuda_std::launch::Argument as Passed;
 
 use super::argument::{Contents, Kind};
 use super::structure::Structure;
+use super::variable::{Known, Setting};
 use super::{Argument, Element, Place, StandaloneError};
 use crate::driver::{Device, DeviceBuffer, DriverError, free_host_memory};
 
@@ -105,9 +107,9 @@ impl After {
     }
 }
 
-/// The memory of the arguments and its names in findings, in the order of [`arrange`]: `argument 3`, `argument 3.1` behind a
-/// pointer in it. The names live for as long as the process.
-pub(super) fn names(arguments: &[Argument]) -> Vec<(Place, &'static str)> {
+/// The memory of the arguments and of the variables' values and its names in findings, in the order of [`arrange`]: `argument 3`,
+/// `argument 3.1` behind a pointer in it. The names live for as long as the process.
+pub(super) fn names(steps: &[Vec<Argument>], settings: &[Setting]) -> Vec<(Place, &'static str)> {
     fn add(kind: &Kind, place: Place, names: &mut Vec<(Place, &'static str)>) {
         if let Kind::Structure(structure) | Kind::Pointer(structure) = kind {
             for (number, part) in structure.parts.iter().enumerate() {
@@ -115,22 +117,43 @@ pub(super) fn names(arguments: &[Argument]) -> Vec<(Place, &'static str)> {
             }
         }
         if kind.is_memory() {
-            let name = format!("argument {place}").leak();
+            let name = place.title().leak();
             names.push((place, name));
         }
     }
     let mut names = Vec::new();
-    for (number, argument) in arguments.iter().enumerate() {
-        add(&argument.kind, Place::argument(number), &mut names);
+    for (launch, arguments) in steps.iter().enumerate() {
+        for (number, argument) in arguments.iter().enumerate() {
+            let place = match &argument.name {
+                Some(name) => Place::Named(name.clone()),
+                None => Place::of_launch(launch, number),
+            };
+            add(&argument.kind, place, &mut names);
+        }
+    }
+    for Setting { name, kind } in settings {
+        if let Kind::Structure(structure) | Kind::Pointer(structure) = kind {
+            let place = Place::Named(name.clone());
+            for (number, part) in structure.parts.iter().enumerate() {
+                add(part, place.part(number), &mut names);
+            }
+        }
+        if let Kind::Pointer(_) = kind {
+            let place = Place::Named(format!("*{name}"));
+            let title = place.title().leak();
+            names.push((place, title));
+        }
     }
     names
 }
 
-/// The arguments of a launch, with memory of its own.
+/// The arguments of launches, with memory of their own.
 pub(super) struct Arranged {
-    arguments: Vec<Own>,
+    steps: Vec<Vec<Own>>,
     /// The memory behind a pointer comes before the memory that holds it.
     memory: Vec<Memory>,
+    /// The values of variables.
+    pub(super) settings: Vec<Vec<u8>>,
 }
 
 /// An argument: its bytes, or the number of its memory.
@@ -145,42 +168,70 @@ enum Own {
 /// As [`Device::buffer_from`]; a file cannot be read or does not fit, or there is too little memory of the host.
 pub(super) fn arrange(
     device: &Device,
-    arguments: &[Argument],
+    (steps, settings): (&[Vec<Argument>], &[Setting]),
     names: &[(Place, &'static str)],
 ) -> Result<Arranged, StandaloneError> {
-    let bytes = arguments.iter().map(|it| it.kind.memory_bytes());
-    check_memory(
-        device,
-        bytes.fold(0, u64::saturating_add),
-        free_host_memory(),
-    )?;
+    check_memory(device, bytes(steps, settings), free_host_memory())?;
     let mut making = Making {
         device,
         names,
+        named: BTreeMap::new(),
         memory: Vec::new(),
     };
-    let own = arguments.iter().map(|argument| making.own(&argument.kind));
-    let own: Result<Vec<Own>, StandaloneError> = own.collect();
+    let mut own = Vec::new();
+    for arguments in steps {
+        let arguments = arguments.iter().map(|argument| making.own(argument));
+        own.push(arguments.collect::<Result<Vec<Own>, StandaloneError>>()?);
+    }
+    let values = settings.iter().map(|it| making.value(it));
+    let settings = values.collect::<Result<_, _>>()?;
     Ok(Arranged {
-        arguments: own?,
+        steps: own,
         memory: making.memory,
+        settings,
     })
+}
+
+/// Bytes of all memory of the arguments and values, as far as they say it.
+pub(super) fn bytes(steps: &[Vec<Argument>], settings: &[Setting]) -> u64 {
+    let arguments = steps.iter().flatten().map(|it| &it.kind);
+    let kinds = arguments.chain(settings.iter().map(|it| &it.kind));
+    kinds.map(Kind::memory_bytes).fold(0, u64::saturating_add)
 }
 
 /// The memory that has been made.
 struct Making<'a> {
     device: &'a Device,
     names: &'a [(Place, &'static str)],
+    /// The addresses of memory that others refer to.
+    named: BTreeMap<String, Vec<u8>>,
     memory: Vec<Memory>,
 }
 
 impl Making<'_> {
-    fn own(&mut self, kind: &Kind) -> Result<Own, StandaloneError> {
-        let bytes = self.bytes(kind)?;
-        Ok(match kind.is_memory() {
+    fn own(&mut self, argument: &Argument) -> Result<Own, StandaloneError> {
+        let bytes = self.bytes(&argument.kind)?;
+        if let Some(name) = &argument.name {
+            self.named.insert(name.clone(), bytes.clone());
+        }
+        Ok(match argument.kind.is_memory() {
             true => Own::Memory(self.memory.len() - 1),
             false => Own::Bytes(bytes),
         })
+    }
+
+    /// Returns the bytes of a variable: of an array its elements.
+    fn value(&mut self, setting: &Setting) -> Result<Vec<u8>, StandaloneError> {
+        match &setting.kind {
+            Kind::Buffer(buffer) => {
+                let place = Place::Named(setting.name.clone());
+                match buffer.contents(&place)? {
+                    Contents::Written(bytes) => Ok(bytes),
+                    Contents::Unwritten(bytes) => Ok(vec![0; bytes]),
+                }
+            }
+            kind => self.bytes(kind),
+        }
     }
 
     /// Returns the bytes of an argument, of a pointer its address, once what it points to is there.
@@ -197,6 +248,9 @@ impl Making<'_> {
                 let bytes = self.structure(structure)?;
                 self.add(Element::U8, Contents::Written(bytes))
             }
+            Kind::Same(name) => self.named.get(name).cloned().ok_or_else(|| {
+                StandaloneError::Usage(format!("@{name}: no argument before it is called {name}"))
+            }),
         }
     }
 
@@ -215,10 +269,10 @@ impl Making<'_> {
 }
 
 impl Arranged {
-    /// One argument for each parameter, and behind them what those reach by pointers.
-    pub(super) fn list(&mut self) -> Vec<Passed<'_>> {
+    /// One argument for each parameter of a launch, and behind them what those may reach by pointers.
+    pub(super) fn list(&mut self, step: usize) -> Vec<Passed<'_>> {
         let mut memory: Vec<Option<&mut Memory>> = self.memory.iter_mut().map(Some).collect();
-        let arguments = self.arguments.iter().map(|own| match own {
+        let arguments = self.steps[step].iter().map(|own| match own {
             Own::Bytes(bytes) => Passed::Value(bytes),
             Own::Memory(number) => {
                 let Memory {
@@ -257,6 +311,26 @@ impl Arranged {
         let mut after: Vec<After> = after.collect::<Result<_, _>>()?;
         after.sort_by(|one, other| one.place.cmp(&other.place));
         Ok(after)
+    }
+}
+
+impl After {
+    /// A variable, with the bytes that it had before.
+    pub(super) fn of_variable(
+        device: &Device,
+        variable: &Known,
+        (before, bytes): (&[u8], Vec<u8>),
+    ) -> After {
+        After {
+            place: Place::Named(variable.name.clone()),
+            change: match before == bytes {
+                true => Change::Unchanged,
+                false => Change::Changed,
+            },
+            addresses: addresses(device, &bytes),
+            bytes,
+            element: variable.element,
+        }
     }
 }
 

@@ -31,23 +31,27 @@ mod argument;
 mod assembler;
 mod description;
 mod element;
+mod expected;
 mod lock_free;
 mod memory;
 mod place;
 mod run;
 mod signature;
 mod structure;
+mod variable;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use argument::Argument;
 pub use assembler::Refusal;
-pub use description::{Description, Extents, Launch, Output};
+pub use description::{Description, Extents, Launch, Output, Step};
 pub use element::Element;
+pub use expected::{Expected, Unexpected};
 pub use memory::{After, Change};
 pub use place::Place;
 pub use run::Standalone;
+pub use variable::Setting;
 
 use crate::driver::DriverError;
 

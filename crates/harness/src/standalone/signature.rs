@@ -48,7 +48,7 @@ pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
 }
 
 /// The last part of a path, without the arguments of a template: `scale` of `ns::scale<float>`.
-fn without_arguments(whole: &str) -> &str {
+pub(super) fn without_arguments(whole: &str) -> &str {
     let path = whole.split_once('<').map_or(whole, |(path, _)| path);
     path.rsplit_once("::").map_or(path, |(_, last)| last)
 }
@@ -91,11 +91,11 @@ fn declared(parameter: &Parameter) -> String {
 
 fn fits(argument: &Argument, parameter: &Parameter) -> Result<(), String> {
     let bytes = argument.kind.size();
-    let is_pointer = argument.kind.is_memory();
+    let is_pointer = argument.kind.is_memory() || matches!(argument.kind, Kind::Same(_));
     let is_float = match &argument.kind {
         Kind::Value(element, _) => Some(element.is_float()),
         Kind::Bytes(_) | Kind::Structure(_) => None,
-        Kind::Buffer(_) | Kind::Pointer(_) => Some(false),
+        Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => Some(false),
     };
     if bytes as u64 != parameter.bytes {
         let what = if is_pointer { "a pointer" } else { "it" };

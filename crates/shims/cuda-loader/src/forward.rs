@@ -82,6 +82,7 @@ forward! {
         bufferDesc: *const CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     );
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction);
+    fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction);
     fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int);
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache);
     fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig);

@@ -2,6 +2,7 @@
 
 mod orders;
 mod runs;
+mod side_by_side;
 
 use clap::Args;
 use orders::Orders;
@@ -11,10 +12,12 @@ use super::console::Console;
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::launch_options::{Described, failure};
-use super::option_values::whole;
+use super::option_values::{not_negative, whole};
 use super::{Failure, driver_failure, limits, row_format, severity};
 use crate::driver::{Device, DeviceChoice, DriverError, Emulation, LaunchConfig, demangled};
-use crate::standalone::{After, Change, Output, Place, Standalone, StandaloneError};
+use crate::standalone::{
+    After, Change, Description, Expected, Output, Place, Standalone, StandaloneError,
+};
 
 const HELP: &str = "\
 Example:
@@ -32,10 +35,18 @@ const MAX_SEARCH: u64 = 24 * 60 * 60;
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
-    /// Show this buffer after the launch, by its argument's number from 0; NUMBER=FILE writes all its bytes
-    /// to a file [default: show each buffer that has changed, or may have]
-    #[arg(long = "out", value_name = "NUMBER[=FILE]")]
+    /// Show this buffer after the launch, by its argument's number from 0 or its name, or this variable; PLACE=FILE writes all its
+    /// bytes to a file [default: show each buffer that has changed, or may have]
+    #[arg(long = "out", value_name = "PLACE[=FILE]")]
     outputs: Vec<Output>,
+
+    /// Compare a result with this one, such as 3=f32[]=y.bin or count=u32:64: that it differs is a finding
+    #[arg(long = "expect", value_name = "PLACE=VALUE")]
+    expected: Vec<Expected>,
+
+    /// Greatest difference of a float from what is expected, relative to that if it is more than 1 [default: 0]
+    #[arg(long, value_name = "DIFFERENCE", value_parser = not_negative)]
+    tolerance: Option<f64>,
 
     /// Device: cpu (the emulator), cpu:sm_NN (the emulator with that architecture's limits), cuda, cuda:N
     /// or auto
@@ -84,20 +95,19 @@ struct Row {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let standalone = arguments.described.read(&arguments.outputs)?;
+    let standalone = arguments.described.read_all(Description {
+        outputs: arguments.outputs.clone(),
+        expected: arguments.expected.clone(),
+        tolerance: arguments.tolerance,
+        ..Description::default()
+    })?;
     let wanted = standalone.outputs().iter();
     let paths: Vec<_> = wanted.filter_map(|it| it.path.clone()).collect();
     Files::default().outputs("--out", &paths).check()?;
     let device = Device::open(&arguments.device, &[]).map_err(driver_failure)?;
     let orders = Orders::of(arguments, &standalone);
     let console = arguments.printed.console(orders.first.len() as u64);
-    console.say(&format!(
-        "{} of {}, {}, on {}",
-        demangled(standalone.kernel()),
-        standalone.file().display(),
-        shape(standalone.config()),
-        device.properties().name,
-    ));
+    console.say(&title(&standalone, &device.properties().name));
     let is_emulated = device.properties().is_emulated();
     let after = match is_emulated && !arguments.no_check {
         true => runs::checked(&standalone, &device, (&orders, arguments, &console)),
@@ -117,6 +127,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         console.say("No argument has changed.");
     }
     Ok(())
+}
+
+/// What is launched, on which device.
+fn title(standalone: &Standalone, device: &str) -> String {
+    let file = standalone.file().display();
+    let mut launches = standalone.launches();
+    let of = |(kernel, config)| (demangled(kernel).into_owned(), shape(config));
+    match (launches.len(), launches.next().map(of)) {
+        (1, Some((kernel, shape))) => format!("{kernel} of {file}, {shape}, on {device}"),
+        (several, _) => {
+            let launches = standalone.launches().map(of);
+            let lines = launches.map(|(kernel, shape)| format!("\n  {kernel}, {shape}"));
+            let lines: String = lines.collect();
+            format!("{several} launches of {file} on {device}:{lines}")
+        }
+    }
+}
+
+/// The kernels that are launched.
+fn kernels(standalone: &Standalone) -> String {
+    let names = standalone.launches().map(|(kernel, _)| demangled(kernel));
+    let names: Vec<_> = names.collect();
+    names.join(", ")
 }
 
 /// `64 blocks of 256 threads`
@@ -143,7 +176,7 @@ fn once(
 ) -> Result<Vec<After>, Failure> {
     // One launch: nothing to estimate from.
     console.expect(0);
-    console.begin(demangled(standalone.kernel()).into_owned());
+    console.begin(kernels(standalone));
     let unchecked = device.with_emulation(limits.limit(Emulation {
         is_checked: false,
         ..Emulation::default()
@@ -160,7 +193,12 @@ fn once(
         Err(error) => return Err(failure(error)),
     };
     console.say(&format!("Not checked: {why}."));
-    Ok(after)
+    let unexpected = standalone.unexpected(&after).map_err(failure)?;
+    let unexpected: Vec<String> = unexpected.into_iter().map(|it| it.text).collect();
+    match unexpected.is_empty() {
+        true => Ok(after),
+        false => Err(Failure::Found(unexpected.join("\n"))),
+    }
 }
 
 /// A finding, with the option that helps where it is of how the launch is made.
@@ -198,7 +236,8 @@ impl Row {
             values,
             crc32,
         } = self;
-        format!("argument {argument}, {shape}, {change}: {values} (crc32 {crc32})")
+        let title = argument.title();
+        format!("{title}, {shape}, {change}: {values} (crc32 {crc32})")
     }
 }
 

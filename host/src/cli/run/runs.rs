@@ -1,20 +1,22 @@
 //! The launches of a check, one in each order, and what was found.
 
 use std::env;
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use super::orders::{Order, Orders, listed};
-use super::{Arguments, told};
+use super::{Arguments, kernels, side_by_side, told};
 use crate::cli::Failure;
 use crate::cli::all_gpus::{Short, without};
 use crate::cli::console::Console;
 use crate::cli::launch_options::failure;
-use crate::driver::{Device, Emulation, demangled};
+use crate::driver::finding::Benign;
+use crate::driver::{Device, Emulation, apart, cores, free_host_memory};
 use crate::report::counted;
-use crate::standalone::{After, Standalone, StandaloneError};
+use crate::standalone::{After, Standalone, StandaloneError, Unexpected};
 
-/// Runs all orders, whatever is found in one of them; but none after one that a limit has ended, and further seeds only as long as
-/// nothing is found.
+/// Runs all orders, as many at a time as there are cores and memory for, whatever is found in one of them; but none after one that
+/// a limit has ended, and further seeds only as long as nothing is found.
 pub(super) fn checked(
     standalone: &Standalone,
     device: &Device,
@@ -30,27 +32,88 @@ pub(super) fn checked(
         done: Vec::new(),
         is_endless: false,
     };
-    for &order in &orders.first {
-        console.begin(order.name());
-        runs.run(standalone, device, order)?;
+    let threads = threads(standalone, device);
+    let launch = |order| Launched::of(standalone, device, (order, arguments));
+    let first = orders.first.iter().copied();
+    console.begin(orders.first[0].name());
+    side_by_side::each(first, threads, launch, |launched| {
+        runs.note(launched)?;
         console.step();
-        if runs.is_endless {
-            break;
+        if let Some(next) = orders.first.get(runs.done.len()) {
+            console.begin(next.name());
         }
-    }
+        Ok(match runs.is_endless {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
     let left = orders.first.len() - runs.done.len();
     if !orders.search.is_zero() && runs.failed == 0 {
         let until = Instant::now() + orders.search;
         console.begin("further seeds".to_owned());
-        for order in orders.further() {
-            if runs.failed > 0 || Instant::now() >= until {
-                break;
-            }
-            runs.run(standalone, device, order)?;
-        }
+        let further = orders.further().take_while(|_| Instant::now() < until);
+        side_by_side::each(further, threads, launch, |launched| {
+            runs.note(launched)?;
+            Ok(match runs.failed {
+                0 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            })
+        })?;
     }
     console.finish();
-    runs.end(&demangled(standalone.kernel()), left, orders)
+    runs.end(standalone, left, orders)
+}
+
+/// Memory that a launch may need beside its buffers and their checks: what is known of the order of its threads.
+const BESIDE: u64 = 256 << 20;
+
+/// How many launches run at a time: one, if they print.
+fn threads(standalone: &Standalone, device: &Device) -> usize {
+    if standalone.text().contains("vprintf") {
+        return 1;
+    }
+    let bytes = device.bytes_with_checks(standalone.memory_bytes());
+    let fit = free_host_memory() / bytes.saturating_add(BESIDE);
+    cores().min(usize::try_from(fit).unwrap_or(usize::MAX))
+}
+
+/// The result of a launch.
+struct Launched {
+    order: Order,
+    benign: Vec<Benign>,
+    ran: Result<(Vec<After>, Vec<Unexpected>), StandaloneError>,
+}
+
+impl Launched {
+    fn of(
+        standalone: &Standalone,
+        device: &Device,
+        (order, arguments): (Order, &Arguments),
+    ) -> Launched {
+        let Arguments {
+            limits, severity, ..
+        } = arguments;
+        let emulation = Emulation {
+            schedule: order.schedule(),
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let emulation = severity.judge(limits.limit(emulation));
+        let device = device.with_emulation(emulation);
+        let device = device.expect("a device that is emulated");
+        let (ran, benign) = apart(|| {
+            let loaded = match device.load(standalone.file()) {
+                Ok(loaded) => loaded,
+                Err(error) => return (Err(error.into()), Vec::new()),
+            };
+            let ran = standalone.run_loaded(&loaded).and_then(|after| {
+                let unexpected = standalone.unexpected(&after)?;
+                Ok((after, unexpected))
+            });
+            (ran, loaded.take_benign())
+        });
+        Launched { order, benign, ran }
+    }
 }
 
 /// Options that the command which replays a finding has its own of.
@@ -86,27 +149,8 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    fn run(
-        &mut self,
-        standalone: &Standalone,
-        device: &Device,
-        order: Order,
-    ) -> Result<(), Failure> {
-        let Arguments {
-            limits, severity, ..
-        } = self.arguments;
-        let emulation = Emulation {
-            schedule: order.schedule(),
-            is_checked: true,
-            ..Emulation::default()
-        };
-        let emulation = severity.judge(limits.limit(emulation));
-        let device = device.with_emulation(emulation);
-        let device = device.expect("a device that is emulated");
-        let loaded = device.load(standalone.file());
-        let loaded = loaded.map_err(|error| failure(error.into()))?;
-        let ran = standalone.run_loaded(&loaded);
-        for benign in loaded.take_benign() {
+    fn note(&mut self, Launched { order, benign, ran }: Launched) -> Result<(), Failure> {
+        for benign in benign {
             let found = (benign.finding.brief(), true);
             self.found(found, order, || {
                 format!("benign: {benign} ({})", order.name())
@@ -114,24 +158,36 @@ impl Runs<'_> {
         }
         self.done.push(order);
         match ran {
-            Ok(after) => self.compare(after, &order.name()),
+            Ok((after, unexpected)) => {
+                self.failed += u64::from(!unexpected.is_empty());
+                for it in unexpected {
+                    let brief = format!("{} is not as expected", it.place.title());
+                    self.found_in_order(brief, order, &it.text);
+                }
+                self.compare(after, &order.name());
+            }
             Err(StandaloneError::Driver(error)) if error.is_finding() => {
                 self.failed += 1;
                 self.is_endless = error.is_endless();
-                let text = told(&error, limits);
+                let text = told(&error, &self.arguments.limits);
                 let brief = error
                     .finding()
                     .map_or_else(|| text.clone(), |it| it.brief());
-                self.found((brief, false), order, || {
-                    let words = without(env::args_os().skip(1), &REPLACED);
-                    let words = words.iter().map(|it| it.to_string_lossy().into_owned());
-                    let (name, replay) = (order.name(), order.replay(words));
-                    format!("{text} ({name})\n  replay: {replay}")
-                });
+                self.found_in_order(brief, order, &text);
             }
             Err(error) => return Err(failure(error)),
         }
         Ok(())
+    }
+
+    /// Notes something wrong with a launch, with the command that repeats it.
+    fn found_in_order(&mut self, brief: String, order: Order, text: &str) {
+        self.found((brief, false), order, || {
+            let words = without(env::args_os().skip(1), &REPLACED);
+            let words = words.iter().map(|it| it.to_string_lossy().into_owned());
+            let (name, replay) = (order.name(), order.replay(words));
+            format!("{text} ({name})\n  replay: {replay}")
+        });
     }
 
     /// Notes what was found, and says it the first time.
@@ -162,11 +218,21 @@ impl Runs<'_> {
         let mut both = first.iter().zip(&after);
         if let (None, Some((first, _))) = (&self.differs, both.find(|(first, it)| !first.is_as(it)))
         {
-            self.differs = Some(format!("argument {} under {when}", first.place));
+            self.differs = Some(format!("{} under {when}", first.place.title()));
         }
     }
 
-    fn end(self, kernel: &str, left: usize, orders: &Orders) -> Result<Vec<After>, Failure> {
+    fn end(
+        self,
+        standalone: &Standalone,
+        left: usize,
+        orders: &Orders,
+    ) -> Result<Vec<After>, Failure> {
+        let kernels = kernels(standalone);
+        let what_runs = match standalone.launches().len() {
+            1 => "launch",
+            _ => "run",
+        };
         let (console, launches) = (self.console, self.done.len());
         let benign = self.findings.iter().filter(|it| it.is_benign).count() as u64;
         let mut what = match self.failed {
@@ -177,15 +243,15 @@ impl Runs<'_> {
             what += &format!("; {}", counted(benign, "benign finding"));
         }
         let schedules = match &self.done[..] {
-            [Order::InOrder] => "1 launch, in order".to_owned(),
-            [order] => format!("1 launch, under {}", order.name()),
+            [Order::InOrder] => format!("1 {what_runs}, in order"),
+            [order] => format!("1 {what_runs}, under {}", order.name()),
             _ => format!(
                 "{}, in order and under {}",
-                counted(launches as u64, "launch"),
+                counted(launches as u64, what_runs),
                 counted(launches as u64 - 1, "seed")
             ),
         };
-        console.say(&format!("Checked {kernel}: {schedules}; {what}."));
+        console.say(&format!("Checked {kernels}: {schedules}; {what}."));
         for found in self.findings.iter().filter(|_| launches > 1) {
             let listed = listed(&found.orders, launches);
             let class = if found.is_benign { "benign, " } else { "" };
@@ -199,7 +265,7 @@ impl Runs<'_> {
             ));
         }
         if self.is_endless && left > 0 {
-            let launches = counted(left as u64, "launch");
+            let launches = counted(left as u64, what_runs);
             console.say(&format!(
                 "note: not run: {launches} in other orders, which may go on for as long"
             ));
