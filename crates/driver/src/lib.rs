@@ -146,7 +146,7 @@ pub use counters::Counters;
 pub use device::Device;
 pub use device_value::DeviceValue;
 pub use emulation::{Emulation, Schedule};
-pub use engine::{cores, count, coverage, demangled, mutation};
+pub use engine::{cores, count, coverage, demangled, image as texture, mutation};
 pub use error::DriverError;
 pub use event::Event;
 pub use foreign_text::{printable, printable_lines};

@@ -39,7 +39,8 @@ pub(super) struct Described {
 
     /// Next argument of the kernel: a value (u32:5, f32:-2.5), a buffer (f32[2^20]=random) filled with zeros, ones,
     /// iota, random, random:LIMIT, a number or a file, or a structure by its parts ({f32[8]=ones,u32:5}) or bytes (bytes:0100);
-    /// &{..} is a pointer to one. A buffer without = is uninitialized. x=f32[8] names one, and @x is a pointer to it again
+    /// &{..} is a pointer to one, texture:f32[64,48]=image.bin or surface:f32[64,48] an image. A buffer without = is
+    /// uninitialized. x=f32[8] names one, and @x is a pointer to it again
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<Argument>,
 

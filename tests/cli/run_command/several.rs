@@ -1,4 +1,4 @@
-//! Launch files of several launches, variables with values, and results that are expected.
+//! Launch files of several launches, variables with values, textures, and results that are expected.
 
 use std::fs;
 
@@ -131,4 +131,60 @@ fn a_variable_holds_a_pointer_and_what_is_wrong_with_values_is_told() {
     ] {
         ends(&gather(words), 2, &[expected]);
     }
+}
+
+/// `look`: `y[i]` is the first channel at `(i, 1)`; `paint`: the surface's row 1 becomes `2 * i`.
+const IMAGES: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .visible .entry look(.param .u64 image, .param .u64 y) {\n\
+    .reg .b32 %r<3>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<6>;\n\
+    mov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, 0f3F800000;\nld.param.u64 %rd1, [image];\n\
+    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1, %f2}];\n\
+    ld.param.u64 %rd2, [y];\nmul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd4, %rd2, %rd3;\nst.global.f32 [%rd4], %f3;\nret;\n}\n\
+    .visible .entry paint(.param .u64 image) {\n\
+    .reg .b32 %r<5>;\n.reg .b64 %rd<2>;\n\
+    mov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, 1;\nshl.b32 %r4, %r1, 1;\nld.param.u64 %rd1, [image];\n\
+    sust.b.2d.b32.trap [%rd1, {%r2, %r3}], {%r4};\nret;\n}\n";
+
+#[test]
+fn textures_are_read_and_surfaces_are_shown() {
+    let folder = folder();
+    fs::write(folder.path().join("images.ptx"), IMAGES).expect("written");
+    let pixels: Vec<u8> = (0..16).map(|it| it * 10).collect();
+    fs::write(folder.path().join("photo.bin"), pixels).expect("written");
+    let look = |image: &str, more: &str| {
+        let words = format!("images.ptx look --grid 1 --block 4 --arg {image} --arg f32[4] {more}");
+        run_in(folder.path(), &words)
+    };
+    for (image, expected) in [
+        ("texture:f32[8,2]=iota", "8, 9, 10, 11"),
+        ("texture+wrap:f32x2[4,2]=iota", "8, 10, 12, 14"),
+        // Half-way between four neighbours; at the left edge two of them are one.
+        ("texture+linear:f32[8,2]=iota", "4, 4.5, 5.5, 6.5"),
+        (
+            "texture+floats:u8x4[2,2]=photo.bin",
+            "0.3137255, 0.47058824, 0.47058824, 0.47058824",
+        ),
+    ] {
+        let said = format!("argument 1, f32[4], changed: {expected} (");
+        ends(&look(image, ""), 0, &["nothing was found", &said]);
+    }
+    ends(
+        &look("texture:f32[8,2]", ""),
+        1,
+        &["uninitialised", "`argument 0`"],
+    );
+    ends(
+        &look("texture:f64[8,2]", ""),
+        2,
+        &["no texture has elements of f64"],
+    );
+    let paint =
+        "images.ptx paint --grid 1 --block 4 --arg surface:u32[4,2]=ones --out 0=painted.bin";
+    ends(
+        &run_in(folder.path(), paint),
+        0,
+        &["argument 0, u32[8], changed: 1, 1, 1, 1, 0, 2, 4, 6 ("],
+    );
+    let painted = fs::read(folder.path().join("painted.bin")).expect("written");
+    assert_eq!(painted.len(), 32);
 }

@@ -11,6 +11,7 @@ use super::StandaloneError;
 use super::element::{Element, integer};
 use super::place::{Place, is_name};
 use super::structure::Structure;
+use super::texture::Texture;
 use crate::driver::{free_host_memory, read_whole};
 
 /// An argument of a launch for a parameter of the kernel.
@@ -37,6 +38,8 @@ pub(super) enum Kind {
     Pointer(Structure),
     /// A pointer to the memory of another argument, by its name.
     Same(String),
+    /// A texture or surface object.
+    Texture(Texture),
 }
 
 impl Kind {
@@ -49,7 +52,7 @@ impl Kind {
     pub(super) fn size(&self) -> usize {
         match self {
             Kind::Value(_, bytes) | Kind::Bytes(bytes) => bytes.len(),
-            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => POINTER,
+            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) | Kind::Texture(_) => POINTER,
             Kind::Structure(structure) => {
                 let sizes = structure.bytes(|_, part| Ok::<_, Infallible>(vec![0; part.size()]));
                 sizes.map_or_else(|never| match never {}, |bytes| bytes.len())
@@ -61,7 +64,7 @@ impl Kind {
         match self {
             Kind::Value(element, _) => element.bytes(),
             Kind::Bytes(_) => 1,
-            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => POINTER,
+            Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) | Kind::Texture(_) => POINTER,
             Kind::Structure(structure) => structure.alignment(),
         }
     }
@@ -74,7 +77,7 @@ impl Kind {
         };
         match self {
             Kind::Value(..) | Kind::Bytes(_) | Kind::Same(_) => 0,
-            Kind::Buffer(buffer) => buffer.bytes(),
+            Kind::Buffer(buffer) | Kind::Texture(Texture { buffer, .. }) => buffer.bytes(),
             Kind::Structure(structure) => of_parts(structure),
             Kind::Pointer(structure) => {
                 of_parts(structure).saturating_add(Kind::Structure(structure.clone()).size() as u64)
@@ -90,23 +93,24 @@ impl Kind {
                 let parts = structure.parts.iter();
                 parts.flat_map(Kind::references).collect()
             }
-            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) => Vec::new(),
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) | Kind::Texture(_) => Vec::new(),
         }
     }
 
     pub(super) fn join_paths(&mut self, folder: &Path) {
         match self {
-            Kind::Buffer(Buffer {
-                fill: Fill::File(path),
-                ..
-            }) => *path = folder.join(&*path),
+            Kind::Buffer(buffer) | Kind::Texture(Texture { buffer, .. }) => {
+                if let Fill::File(path) = &mut buffer.fill {
+                    *path = folder.join(&*path);
+                }
+            }
             Kind::Structure(structure) | Kind::Pointer(structure) => {
                 structure
                     .parts
                     .iter_mut()
                     .for_each(|it| it.join_paths(folder));
             }
-            Kind::Value(..) | Kind::Bytes(_) | Kind::Buffer(_) | Kind::Same(_) => {}
+            Kind::Value(..) | Kind::Bytes(_) | Kind::Same(_) => {}
         }
     }
 }
@@ -186,6 +190,9 @@ pub(super) fn kind(text: &str) -> Result<Kind, String> {
         Some(pointed) => (pointed, true),
         None => (text, false),
     };
+    if Texture::is_meant(text) {
+        return Texture::parse(text).map(Kind::Texture);
+    }
     if let Some(name) = text.strip_prefix('@') {
         return match is_name(name) {
             true => Ok(Kind::Same(name.to_owned())),
@@ -217,7 +224,7 @@ pub(super) fn kind(text: &str) -> Result<Kind, String> {
     }
 }
 
-fn buffer(element: Element, len: &str, fill: &str) -> Result<Buffer, String> {
+pub(super) fn buffer(element: Element, len: &str, fill: &str) -> Result<Buffer, String> {
     let fill = match fill.strip_prefix('=') {
         Some(fill) => Fill::parse(element, fill)?,
         None if fill.is_empty() => Fill::Nothing,

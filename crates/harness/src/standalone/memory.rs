@@ -116,9 +116,13 @@ pub(super) fn names(steps: &[Vec<Argument>], settings: &[Setting]) -> Vec<(Place
                 add(part, place.part(number), names);
             }
         }
-        if kind.is_memory() {
-            let name = place.title().leak();
+        if kind.is_memory() || matches!(kind, Kind::Texture(_)) {
+            let name = &*place.title().leak();
             names.push((place, name));
+            if let Kind::Texture(_) = kind {
+                let title = format!("the object of {name}");
+                names.push((Place::Named(title.clone()), title.leak()));
+            }
         }
     }
     let mut names = Vec::new();
@@ -247,6 +251,19 @@ impl Making<'_> {
             Kind::Pointer(structure) => {
                 let bytes = self.structure(structure)?;
                 self.add(Element::U8, Contents::Written(bytes))
+            }
+            Kind::Texture(texture) => {
+                if !self.device.properties().is_emulated() {
+                    return Err(StandaloneError::Usage(
+                        "textures and surfaces can be given on the emulator alone".to_owned(),
+                    ));
+                }
+                let (place, _) = &self.names[self.memory.len()];
+                let contents = texture.buffer.contents(place)?;
+                let start = self.add(texture.buffer.element, contents)?;
+                let start = start.try_into().map_or(0, u64::from_le_bytes);
+                let description = texture.description(start);
+                self.add(Element::U8, Contents::Written(description))
             }
             Kind::Same(name) => self.named.get(name).cloned().ok_or_else(|| {
                 StandaloneError::Usage(format!("@{name}: no argument before it is called {name}"))

@@ -38,6 +38,7 @@ mod place;
 mod run;
 mod signature;
 mod structure;
+mod texture;
 mod variable;
 
 use std::io;

@@ -223,8 +223,10 @@ impl Standalone {
 fn passing(kind: &Kind) -> Passing {
     match kind {
         Kind::Buffer(_) | Kind::Pointer(_) => Passing::Pointer,
-        Kind::Value(..) | Kind::Bytes(_) | Kind::Structure(_) | Kind::Same(_) => {
-            Passing::Value { size: kind.size() }
-        }
+        Kind::Value(..)
+        | Kind::Bytes(_)
+        | Kind::Structure(_)
+        | Kind::Same(_)
+        | Kind::Texture(_) => Passing::Value { size: kind.size() },
     }
 }

@@ -95,7 +95,7 @@ fn fits(argument: &Argument, parameter: &Parameter) -> Result<(), String> {
     let is_float = match &argument.kind {
         Kind::Value(element, _) => Some(element.is_float()),
         Kind::Bytes(_) | Kind::Structure(_) => None,
-        Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) => Some(false),
+        Kind::Buffer(_) | Kind::Pointer(_) | Kind::Same(_) | Kind::Texture(_) => Some(false),
     };
     if bytes as u64 != parameter.bytes {
         let what = if is_pointer { "a pointer" } else { "it" };
