@@ -52,6 +52,9 @@ pub(super) fn is_apart() -> bool {
 /// assert_eq!(sums, [4.0, 8.0]);
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
+///
+/// # Panics
+/// A checked launch of the work uses a stream that was made outside of it.
 pub fn apart<R>(work: impl FnOnce() -> R) -> R {
     /// Those of threads that have ended their work.
     static FREE: Mutex<Vec<&'static Turns>> = Mutex::new(Vec::new());

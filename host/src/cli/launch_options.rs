@@ -48,8 +48,8 @@ pub(super) struct Described {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<Setting>,
 
-    /// Read file, kernel, grid, block, shared, cooperative, args, set, out, expect, tolerance and several launches from this
-    /// TOML file; options override it
+    /// Read file, kernel, grid, block, shared, cooperative, args and set from this TOML file, and for `run` out, expect,
+    /// tolerance and several launches; options override it
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 }

@@ -19,7 +19,7 @@ fn a_launch_without_end_ends_with_what_it_waits_for_and_no_other_order_is_run() 
     write("nothing.ptx", "");
     let waits = "waits for ever for what nobody writes: it reads element 0 of `argument 0` (of 1) again and again; \
         of 1 block, 1 began and 0 ended, and all that are left only wait, at ";
-    let not_run = "note: not run: 4 launches in other orders, which may go on for as long";
+    let not_run = "note: left out: 4 launches in other orders, which may go on for as long";
     let checked = "Checked k: 1 launch, in order; something was found in 1 of them.";
     for (words, expected) in [
         ("spin.ptx --grid 1 --block 64", [waits, not_run, checked]),

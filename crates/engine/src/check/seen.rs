@@ -13,9 +13,9 @@ pub(super) struct Seen {
     pub(super) mask: u32,
     pub(super) group: Group,
     pub(super) chain: u32,
-    /// What the first lane saw.
+    /// As much as the first lane saw.
     pub(super) first: u32,
-    /// What the second would have seen before the first one wrote, and by how much each has made the chain longer.
+    /// As much as the second would have seen before the first one wrote, and by how much each has made the chain longer.
     pub(super) next: u32,
     pub(super) step: u32,
     /// Whether the writes of the chain are to be remembered, and whether what was released in it is.

@@ -157,8 +157,10 @@ impl Clock {
         head: &Head,
     ) {
         site.bytes = 8;
+        let mut root = None;
         for group in Groups::of(self, Scope::System, reach).widest_first() {
-            let chain = self.chain(world, site, group, None);
+            let chain = self.chain(world, site, group, root);
+            root = root.or(Some(chain));
             world.chains.release(chain, number, head);
         }
     }

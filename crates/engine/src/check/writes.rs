@@ -47,11 +47,11 @@ impl Writes {
 
     /// Whether a write was added beyond a length, and within another.
     pub(super) fn has(&self, write: Write, from: u32, len: u32) -> bool {
-        if self.epochs.len() >= WRITES {
-            return true;
-        }
         if self.place != write.place {
             return false;
+        }
+        if self.epochs.len() >= WRITES {
+            return true;
         }
         let mut index = self.index.borrow_mut();
         self.read_on(&mut index);
@@ -124,5 +124,6 @@ mod tests {
             place: 0,
         };
         assert!(writes.has(other, 0, 1));
+        assert!(!writes.has(Write { place: 4, ..other }, 0, 1));
     }
 }

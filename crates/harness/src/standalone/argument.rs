@@ -1,9 +1,9 @@
 //! An argument as people write it: `u32:5`, `f32[1024]=random`.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, fs};
 
 use fastrand::Rng;
 
@@ -285,10 +285,13 @@ impl Buffer {
         self.fill != Fill::Nothing
     }
 
-    /// How many bytes it has, as far as that is said.
+    /// How many bytes it has, as far as that is said, or its file can be asked.
     pub(super) fn bytes(&self) -> u64 {
         let size = self.element.bytes() as u64;
-        (self.len.unwrap_or_default() as u64).saturating_mul(size)
+        match (self.len, &self.fill) {
+            (None, Fill::File(path)) => fs::metadata(path).map_or(0, |it| it.len()),
+            (len, _) => (len.unwrap_or_default() as u64).saturating_mul(size),
+        }
     }
 
     /// Returns its first contents: all bytes, or how many there are of uninitialised memory. The same each time, and in

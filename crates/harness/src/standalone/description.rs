@@ -262,14 +262,15 @@ impl Launch {
         let mut known: Vec<&str> = Vec::new();
         let steps = self.steps.iter().flat_map(|it| &it.arguments);
         let arguments = steps.map(|it| (it.name.as_deref(), &it.kind));
-        let settings = self.settings.iter().map(|it| (None, &it.kind));
+        let settings = self.settings.iter();
+        let settings = settings.map(|it| (Some(it.name.as_str()), &it.kind));
         for (name, kind) in arguments.chain(settings) {
             let references = kind.references();
             if let Some(other) = references.iter().find(|it| !known.contains(it)) {
                 return Err(format!("@{other}: no argument before it is called {other}"));
             }
             if let Some(name) = name.filter(|it| known.contains(it)) {
-                return Err(format!("two arguments are called {name}"));
+                return Err(format!("two arguments or variables are called {name}"));
             }
             known.extend(name);
         }
@@ -584,7 +585,11 @@ mod tests {
     fn names_are_of_one_argument_that_comes_before() {
         for (first, second, expected) in [
             ("@x", "x=f32[1]", "@x: no argument before it is called x"),
-            ("x=f32[1]", "x=f32[1]", "two arguments are called x"),
+            (
+                "x=f32[1]",
+                "x=f32[1]",
+                "two arguments or variables are called x",
+            ),
         ] {
             let text =
                 format!("file = \"a\"\ngrid = 1\nblock = 1\nargs = [\"{first}\", \"{second}\"]");

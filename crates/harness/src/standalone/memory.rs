@@ -136,17 +136,13 @@ pub(super) fn names(steps: &[Vec<Argument>], settings: &[Setting]) -> Vec<(Place
         }
     }
     for Setting { name, kind } in settings {
-        if let Kind::Structure(structure) | Kind::Pointer(structure) = kind {
-            let place = Place::Named(name.clone());
-            for (number, part) in structure.parts.iter().enumerate() {
-                add(part, place.part(number), &mut names);
-            }
-        }
-        if let Kind::Pointer(_) = kind {
-            let place = Place::Named(format!("*{name}"));
-            let title = place.title().leak();
-            names.push((place, title));
-        }
+        let place = match kind {
+            // Its elements are the variable's.
+            Kind::Buffer(_) => continue,
+            Kind::Pointer(_) => Place::Named(format!("*{name}")),
+            _ => Place::Named(name.clone()),
+        };
+        add(kind, place, &mut names);
     }
     names
 }
@@ -231,7 +227,7 @@ impl Making<'_> {
                 let place = Place::Named(setting.name.clone());
                 match buffer.contents(&place)? {
                     Contents::Written(bytes) => Ok(bytes),
-                    Contents::Unwritten(bytes) => Ok(vec![0; bytes]),
+                    Contents::Unwritten(_) => unreachable!("refused when it was read"),
                 }
             }
             kind => self.bytes(kind),

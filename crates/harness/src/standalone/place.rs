@@ -43,15 +43,14 @@ impl Place {
         }
     }
 
-    /// A number of its own for each place: of an argument, the argument's.
+    /// A number for the random values of each place: of an argument of the first launch, the argument's.
     pub(super) fn seed(&self) -> u64 {
-        let add = |seed: u64, number: u64| (seed << 12).wrapping_add(number);
         match self {
-            Place::Argument { launch, path } => {
+            Place::Argument { launch: 0, path } => {
                 let numbers = path.iter().map(|it| *it as u64);
-                numbers.fold((*launch as u64) << 32, add)
+                numbers.fold(0, |seed: u64, number| (seed << 12).wrapping_add(number))
             }
-            Place::Named(name) => u64::from(crc32fast::hash(name.as_bytes())),
+            _ => u64::from(crc32fast::hash(self.to_string().as_bytes())) << 32,
         }
     }
 

@@ -141,7 +141,7 @@ impl Standalone {
         memory::bytes(&self.launch.arguments(), &self.launch.settings)
     }
 
-    /// What differs from what is expected, in words.
+    /// Compares results with those that are expected, and gives those that differ.
     ///
     /// # Errors
     /// A file of expected values cannot be read, or does not fit.

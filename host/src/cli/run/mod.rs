@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is launched, on which device.
+/// The launches, and the device that they are done on.
 fn title(standalone: &Standalone, device: &str) -> String {
     let file = standalone.file().display();
     let mut launches = standalone.launches();

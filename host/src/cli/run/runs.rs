@@ -15,8 +15,8 @@ use crate::driver::{Device, Emulation, apart, cores, free_host_memory};
 use crate::report::counted;
 use crate::standalone::{After, Standalone, StandaloneError, Unexpected};
 
-/// Runs all orders, as many at a time as there are cores and memory for, whatever is found in one of them; but none after one that
-/// a limit has ended, and further seeds only as long as nothing is found.
+/// Runs all orders, as many at a time as there are cores and memory for, whatever is found in one of them; but those after one that
+/// a limit has ended are left out, even if they have begun, and further seeds are tried only as long as nothing is found.
 pub(super) fn checked(
     standalone: &Standalone,
     device: &Device,
@@ -267,7 +267,7 @@ impl Runs<'_> {
         if self.is_endless && left > 0 {
             let launches = counted(left as u64, what_runs);
             console.say(&format!(
-                "note: not run: {launches} in other orders, which may go on for as long"
+                "note: left out: {launches} in other orders, which may go on for as long"
             ));
         }
         if let Some(what) = self.differs {

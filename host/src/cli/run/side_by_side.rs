@@ -2,52 +2,83 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
+/// The items that are left, and how far one has looked.
+struct Left<I> {
+    items: I,
+    taken: usize,
+    looked: usize,
+    is_enough: bool,
+}
+
 /// Does the work of each item, of as many at a time as there are threads, and looks at the results one by one in the items' order,
-/// until that is enough: then no further work begins, and what is still done is not looked at.
+/// until that is enough: then no further work begins, and those that have begun are not looked at. No more than twice as many items
+/// as there are threads are ahead of the looks, so that few results are kept.
 pub(super) fn each<I: Send, R: Send, E>(
     items: impl Iterator<Item = I> + Send,
     threads: usize,
     work: impl Fn(I) -> R + Sync,
     mut look: impl FnMut(R) -> Result<ControlFlow<()>, E>,
 ) -> Result<(), E> {
-    let items = Mutex::new(items.enumerate());
-    let is_enough = AtomicBool::new(false);
-    let (send, receive) = mpsc::channel();
+    let threads = threads.max(1);
+    let left = Mutex::new(Left {
+        items,
+        taken: 0,
+        looked: 0,
+        is_enough: false,
+    });
+    let (has_looked, (send, receive)) = (Condvar::new(), mpsc::channel());
+    let next = || {
+        let is_ahead =
+            |left: &mut Left<_>| !left.is_enough && left.taken >= left.looked + 2 * threads;
+        let left = has_looked.wait_while(lock(&left), is_ahead);
+        let mut left = left.unwrap_or_else(PoisonError::into_inner);
+        if left.is_enough {
+            return None;
+        }
+        let number = left.taken;
+        left.taken += 1;
+        left.items.next().map(|item| (number, item))
+    };
     let one_after_another = |send: mpsc::Sender<(usize, R)>| {
-        while !is_enough.load(Ordering::Relaxed) {
-            let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, item)) = next else { return };
+        while let Some((number, item)) = next() {
             // Who waits for it may have seen enough.
             let _ = send.send((number, work(item)));
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
+        for _ in 0..threads {
             let send = send.clone();
             scope.spawn(|| one_after_another(send));
         }
         drop(send);
-        let (mut early, mut next) = (BTreeMap::new(), 0);
+        let mut early = BTreeMap::new();
         let mut look_at_all = || {
+            let mut next = 0;
             for (number, result) in &receive {
                 early.insert(number, result);
                 while let Some(result) = early.remove(&next) {
-                    next += 1;
                     if look(result)?.is_break() {
                         return Ok(());
                     }
+                    next += 1;
+                    lock(&left).looked = next;
+                    has_looked.notify_all();
                 }
             }
             Ok(())
         };
         let looked = look_at_all();
-        is_enough.store(true, Ordering::Relaxed);
+        lock(&left).is_enough = true;
+        has_looked.notify_all();
         looked
     })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -75,13 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_begins_after_enough_was_seen() {
+    fn nothing_begins_after_enough_was_seen_or_far_ahead() {
         let (begun, mut seen) = (Mutex::new(0), 0);
         let work = |item: u64| {
-            *begun.lock().expect("no panic") += 1;
+            *lock(&begun) += 1;
+            thread::sleep(Duration::from_millis(if item == 0 { 50 } else { 0 }));
             item
         };
         let looked = each(0.., 2, work, |it| {
+            if it == 0 {
+                assert!(*lock(&begun) <= 4, "{begun:?}");
+            }
             seen += 1;
             match it {
                 0..3 => Ok(ControlFlow::Continue(())),
