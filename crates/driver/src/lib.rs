@@ -146,7 +146,10 @@ pub use counters::Counters;
 pub use device::Device;
 pub use device_value::DeviceValue;
 pub use emulation::{Emulation, Schedule};
-pub use engine::{cores, count, coverage, demangled, image as texture, mutation};
+/// Descriptions of textures and surfaces, for the library beside this one.
+#[doc(hidden)]
+pub use engine::image as texture;
+pub use engine::{cores, count, coverage, demangled, mutation};
 pub use error::DriverError;
 pub use event::Event;
 pub use foreign_text::{printable, printable_lines};

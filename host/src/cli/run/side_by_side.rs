@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_order_whoever_is_first() {
+    fn results_come_in_order() {
         let mut seen = Vec::new();
         let work = |item: u64| {
             thread::sleep(Duration::from_millis(if item.is_multiple_of(2) {
