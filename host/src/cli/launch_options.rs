@@ -8,7 +8,9 @@ use clap::builder::{Resettable, Str};
 use super::option_values::{bytes, refuse_without_effect};
 use super::{Failure, driver_failure};
 use crate::driver::DriverError;
-use crate::standalone::{Argument, Description, Extents, Setting, Standalone, StandaloneError};
+use crate::standalone::{
+    Argument, Description, Extents, Setting, Standalone, StandaloneError, Step,
+};
 
 #[derive(Args)]
 #[command(next_help_heading = "A kernel of a PTX file")]
@@ -92,12 +94,14 @@ impl Described {
     pub(super) fn read_all(&self, wanted: Description) -> Result<Standalone, Failure> {
         let own = Description {
             file: self.file.clone(),
-            kernel: self.entry.clone(),
-            grid: self.grid,
-            block: self.block,
-            shared: self.shared,
-            cooperative: self.cooperative.then_some(true),
-            arguments: self.arguments.clone(),
+            launch: Step {
+                kernel: self.entry.clone(),
+                grid: self.grid,
+                block: self.block,
+                shared: self.shared,
+                cooperative: self.cooperative.then_some(true),
+                arguments: self.arguments.clone(),
+            },
             settings: self.settings.clone(),
             ..wanted
         };

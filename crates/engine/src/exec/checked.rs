@@ -2,12 +2,13 @@
 
 use ptx::{Order as PtxOrder, Scope as PtxScope};
 
-use super::access::{Access, Act, Atomic, Data, Host, Space};
+use super::access::{Access, Act, Host, Space};
+use super::checked_atomics;
 use super::failure::Cause;
-use super::lanewise::{Values, lane_of, read};
+use super::lanewise::Values;
 use super::op::{Context, Op};
 use super::partial_words;
-use super::registers::{LANES, lanes_of};
+use super::registers::LANES;
 use super::root::Root;
 use super::shared_operand::SharedOperand;
 use super::undefined;
@@ -103,123 +104,9 @@ pub(super) unsafe fn check(
         },
         // SAFETY: as above.
         Act::Atomic(atomic) => unsafe {
-            tell_atomic(context, op, (access, &atomic), (space, host), lanes)
+            checked_atomics::tell(context, op, (access, &atomic), (space, host), lanes)
         },
     }
-}
-
-/// Tells the checker of an atomic, lane by lane as far as the lanes differ.
-///
-/// # Safety
-/// The lanes have been resolved to `host`; the slots are of their kinds.
-unsafe fn tell_atomic(
-    context: &mut Context<'_>,
-    op: &Op,
-    (access, atomic): (&Access, &Atomic),
-    (space, host): (Space, &Host<'_>),
-    lanes: &Lanes<'_>,
-) -> bool {
-    let (order, scope) = (order(access.order), scope(access.scope));
-    // SAFETY: the operation is the one that this function was given, of a verified program.
-    let equal = unsafe { swapped(context, (access, atomic), host, lanes) };
-    let what = |lane: usize| match equal >> lane & 1 == 1 {
-        true => AccessKind::Atomic(order, scope),
-        false => AccessKind::Read(Strength::Strong(order, scope)),
-    };
-    let are_plain = is_plain(context, op, (access, atomic), space, lanes);
-    let mut left = lanes.mask;
-    while left != 0 {
-        let first = left.trailing_zeros() as usize;
-        let alike = if equal >> first & 1 == 1 {
-            equal
-        } else {
-            !equal
-        };
-        // Those from the first one on until another differs.
-        let until = (left & !alike).trailing_zeros();
-        let alike = left & ((1_u64 << until) - 1) as u32;
-        let mask = if are_plain { alike } else { 1 << first };
-        left &= !mask;
-        let some = Lanes::new(lanes.addresses, mask, lanes.bytes);
-        let may_be = if are_plain {
-            let Some(who) = accessors(context, mask) else {
-                return true;
-            };
-            let told = told(context, op, access, &some, what(first));
-            let checked = tell_checker(context, op, access, space, (who, &told));
-            found(context, op.instruction, checked)
-        } else {
-            // SAFETY: the contract of this function.
-            unsafe { tell(context, op, access, (space, host), &some, what(first)) }
-        };
-        if !may_be {
-            return false;
-        }
-    }
-    true
-}
-
-/// The lanes of an atomic that write: of those that compare, who finds what it expects, after those before it.
-///
-/// # Safety
-/// The lanes have been resolved to `host`; the slots are of their kinds.
-unsafe fn swapped(
-    context: &Context<'_>,
-    (access, atomic): (&Access, &Atomic),
-    host: &Host<'_>,
-    lanes: &Lanes<'_>,
-) -> u32 {
-    if !atomic.compares {
-        return lanes.mask;
-    }
-    let of = |slot, lane| {
-        let data = Data {
-            slot: Some(slot),
-            kind: atomic.kind,
-            bits: 128,
-        };
-        // SAFETY: the contract of this function.
-        unsafe { lane_of(context, data, lane) }
-    };
-    let (mut swapped, mut written) = (0, Vec::new());
-    for lane in lanes_of(lanes.mask) {
-        let address = lanes.addresses[lane];
-        let by_others = written.iter().rev().find(|(at, _)| *at == address);
-        let now = by_others.map_or_else(
-            // SAFETY: the contract of this function.
-            || unsafe { read(host.at(lane), access.element, access.order) },
-            |(_, value)| *value,
-        );
-        if now == of(atomic.comparand, lane) {
-            swapped |= 1 << lane;
-            written.push((address, of(atomic.operands[0], lane)));
-        }
-    }
-    swapped
-}
-
-/// Whether the lanes of an atomic may be told together: it orders nothing else, and nothing of it is undefined.
-fn is_plain(
-    context: &Context<'_>,
-    op: &Op,
-    (access, atomic): (&Access, &Atomic),
-    space: Space,
-    lanes: &Lanes<'_>,
-) -> bool {
-    let may_be_undefined = || {
-        let checking = context.at.checking.as_ref()?;
-        let who = who(context)?;
-        let place = undefined::place(context, space, who)?;
-        let may_carry = atomic.compares || atomic.exchanges;
-        Some(
-            checking.checker.may_be_stored(place, who)
-                || may_carry && contents(context, op, space, lanes) == Contents::Undefined,
-        )
-    };
-    matches!(space, Space::Global | Space::Shared)
-        && order(access.order) == Order::Relaxed
-        && !context.at.tracks
-        && may_be_undefined() == Some(false)
 }
 
 /// Returns whether the launch has failed, or its time is over: a check may compare an access with hundreds of earlier ones,
@@ -365,7 +252,7 @@ pub(super) fn strength_of(access: &Access) -> Strength {
 ///
 /// # Safety
 /// The lanes have been resolved to `host`; the slots are of their kinds.
-unsafe fn tell(
+pub(super) unsafe fn tell(
     context: &mut Context<'_>,
     op: &Op,
     access: &Access,
@@ -415,7 +302,12 @@ unsafe fn tell(
 }
 
 /// The contents of the memory that lanes reach, before anybody writes to it.
-fn contents(context: &Context<'_>, op: &Op, space: Space, lanes: &Lanes<'_>) -> Contents {
+pub(super) fn contents(
+    context: &Context<'_>,
+    op: &Op,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Contents {
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &*context.at.met.add(op.aux as usize) };
     let (first, last) = lanes.span();
@@ -870,7 +762,7 @@ fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Accessors> {
 }
 
 /// The running lanes.
-fn who(context: &Context<'_>) -> Option<Accessors> {
+pub(super) fn who(context: &Context<'_>) -> Option<Accessors> {
     let block = context.at.checking.as_ref()?.block();
     Some(Accessors {
         block,
@@ -887,7 +779,7 @@ fn strength(of: PtxOrder, among: PtxScope) -> Strength {
     }
 }
 
-fn order(of: PtxOrder) -> Order {
+pub(super) fn order(of: PtxOrder) -> Order {
     match of {
         PtxOrder::Weak | PtxOrder::Volatile | PtxOrder::Relaxed | PtxOrder::Mmio => Order::Relaxed,
         PtxOrder::Acquire => Order::Acquire,
@@ -897,7 +789,7 @@ fn order(of: PtxOrder) -> Order {
     }
 }
 
-fn scope(among: PtxScope) -> Scope {
+pub(super) fn scope(among: PtxScope) -> Scope {
     match among {
         PtxScope::Block => Scope::Block,
         PtxScope::Cluster => Scope::Cluster,

@@ -11,6 +11,7 @@ pub(crate) mod bulk;
 mod calls;
 mod change;
 pub(crate) mod checked;
+mod checked_atomics;
 pub(crate) mod cluster;
 pub(crate) mod code;
 mod counted;

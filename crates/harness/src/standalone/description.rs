@@ -23,18 +23,8 @@ const MAX_BYTES: u64 = 1 << 20;
 pub struct Description {
     /// The file of PTX.
     pub file: Option<PathBuf>,
-    /// The kernel; where it is missing, the only one in the file.
-    pub kernel: Option<String>,
-    /// Blocks.
-    pub grid: Option<Extents>,
-    /// Threads per block.
-    pub block: Option<Extents>,
-    /// Bytes of dynamic shared memory per block.
-    pub shared: Option<u32>,
-    /// Whether the launch is cooperative.
-    pub cooperative: Option<bool>,
-    /// An argument for each of the kernel's parameters.
-    pub arguments: Vec<Argument>,
+    /// The launch.
+    pub launch: Step,
     /// Several launches, one after the other, in place of one.
     pub steps: Vec<Step>,
     /// The values that variables begin with.
@@ -47,7 +37,7 @@ pub struct Description {
     pub tolerance: Option<f64>,
 }
 
-/// A launch of several.
+/// A launch of a kernel, or a part of its description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
     /// The kernel; where it is missing, the only one in the file.
@@ -366,41 +356,23 @@ impl Description {
     /// This description, and from `other` what it does not say. What it says of a launch holds for each of several.
     #[must_use]
     pub fn or(self, other: Description) -> Description {
-        let own = self.step();
         let others = other.steps.iter().cloned();
         let steps = others.map(|step| {
             let arguments = step.arguments.clone();
             Step {
                 arguments,
-                ..own.clone().or(step)
+                ..self.launch.clone().or(step)
             }
         });
         let steps = either(self.steps, steps.collect());
         Description {
             file: self.file.or(other.file),
-            kernel: self.kernel.or(other.kernel),
-            grid: self.grid.or(other.grid),
-            block: self.block.or(other.block),
-            shared: self.shared.or(other.shared),
-            cooperative: self.cooperative.or(other.cooperative),
-            arguments: either(self.arguments, other.arguments),
+            launch: self.launch.or(other.launch),
             steps,
             settings: either(self.settings, other.settings),
             outputs: either(self.outputs, other.outputs),
             expected: either(self.expected, other.expected),
             tolerance: self.tolerance.or(other.tolerance),
-        }
-    }
-
-    /// The launch that it describes, if it is one.
-    fn step(&self) -> Step {
-        Step {
-            kernel: self.kernel.clone(),
-            grid: self.grid,
-            block: self.block,
-            shared: self.shared,
-            cooperative: self.cooperative,
-            arguments: self.arguments.clone(),
         }
     }
 
@@ -412,7 +384,7 @@ impl Description {
     /// [`StandaloneError::File`], [`StandaloneError::Ptx`]: the launch is not complete, and the file is not to be read, or is no
     /// PTX, which comes first.
     pub fn complete(self) -> Result<Launch, StandaloneError> {
-        let step = self.step();
+        let step = self.launch;
         let file = self.file.ok_or_else(|| {
             let missing = "the PTX file, the first argument or `file` of a launch file, is missing";
             StandaloneError::Usage(missing.to_owned())
@@ -465,19 +437,21 @@ fn parse(text: &str, folder: &Path) -> Result<Description, String> {
     }
     let mut description = Description {
         file: toml.file.map(|file| folder.join(file)),
-        kernel: toml.kernel,
-        grid: toml.grid,
-        block: toml.block,
-        shared: toml.shared,
-        cooperative: toml.cooperative,
-        arguments: arguments(&toml.args)?,
+        launch: Step {
+            kernel: toml.kernel,
+            grid: toml.grid,
+            block: toml.block,
+            shared: toml.shared,
+            cooperative: toml.cooperative,
+            arguments: arguments(&toml.args)?,
+        },
         steps: Vec::new(),
         settings: toml.set.iter().map(set).collect::<Result<_, _>>()?,
         outputs: toml.out.iter().map(output).collect::<Result<_, _>>()?,
         expected: toml.expect.iter().map(expect).collect::<Result<_, _>>()?,
         tolerance: toml.tolerance,
     };
-    if !toml.launch.is_empty() && !description.arguments.is_empty() {
+    if !toml.launch.is_empty() && !description.launch.arguments.is_empty() {
         return Err("args stands beside [[launch]]: give each launch its own".to_owned());
     }
     for step in toml.launch {
@@ -489,7 +463,7 @@ fn parse(text: &str, folder: &Path) -> Result<Description, String> {
             cooperative: step.cooperative,
             arguments: arguments(&step.args)?,
         };
-        let step = own.or(description.step());
+        let step = own.or(description.launch.clone());
         description.steps.push(step);
     }
     Ok(description)
@@ -513,12 +487,18 @@ mod tests {
         "#;
         let read = parse(text, Path::new("/tmp")).expect("a description");
         assert_eq!(read.file, Some("/tmp/saxpy.ptx".into()));
-        assert_eq!(read.block, Some(Extents([32, 8, 1])));
+        assert_eq!(read.launch.block, Some(Extents([32, 8, 1])));
         assert_eq!(read.outputs[0].path, Some("/tmp/y.bin".into()));
         let expected: Argument = "f32[8]=x.bin".parse().expect("an argument");
-        assert_eq!(read.arguments[1], expected.from_folder(Path::new("/tmp")));
+        assert_eq!(
+            read.launch.arguments[1],
+            expected.from_folder(Path::new("/tmp"))
+        );
         let launch = Description {
-            grid: Some(Extents([2, 1, 1])),
+            launch: Step {
+                grid: Some(Extents([2, 1, 1])),
+                ..Step::default()
+            },
             ..Description::default()
         };
         let launch = launch.or(read).complete().expect("all is there");
@@ -565,13 +545,19 @@ mod tests {
         assert_eq!(steps, expected);
         assert_eq!((launch.tolerance, launch.settings.len()), (1e-5, 1));
         let shorter = Description {
-            block: Some(Extents([32, 1, 1])),
+            launch: Step {
+                block: Some(Extents([32, 1, 1])),
+                ..Step::default()
+            },
             ..Description::default()
         };
         let launch = shorter.or(read.clone()).complete().expect("all is there");
         assert!(launch.steps.iter().all(|it| it.config.block[0] == 32));
         let more = Description {
-            arguments: vec!["u32:1".parse().expect("an argument")],
+            launch: Step {
+                arguments: vec!["u32:1".parse().expect("an argument")],
+                ..Step::default()
+            },
             ..Description::default()
         };
         let error = more.or(read).complete().expect_err("of which launch?");
@@ -633,7 +619,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let of = |name: &str| Description {
             file: Some(folder.path().join(name)),
-            block: Some(Extents([32, 1, 1])),
+            launch: Step {
+                block: Some(Extents([32, 1, 1])),
+                ..Step::default()
+            },
             ..Description::default()
         };
         let said = |name: &str| of(name).complete().expect_err("no grid").to_string();

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use ridgepoint_harness::driver::{Device, DeviceChoice};
-//! use ridgepoint_harness::standalone::{Description, Standalone};
+//! use ridgepoint_harness::standalone::{Description, Standalone, Step};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("fill.ptx");
@@ -15,9 +15,12 @@
 //!     }")?;
 //! let description = Description {
 //!     file: Some(file),
-//!     grid: Some("1".parse()?),
-//!     block: Some("4".parse()?),
-//!     arguments: vec!["u32[4]".parse()?],
+//!     launch: Step {
+//!         grid: Some("1".parse()?),
+//!         block: Some("4".parse()?),
+//!         arguments: vec!["u32[4]".parse()?],
+//!         ..Step::default()
+//!     },
 //!     ..Description::default()
 //! };
 //! let standalone = Standalone::read(description.complete()?)?;
