@@ -464,7 +464,7 @@ fn an_emulators_occupancy_has_no_line_of_littles_law() {
 fn a_table_of_80_columns_has_the_answers() {
     let folder = folder_with(&[]);
     let words =
-        "pipeline --device cpu --size 64 --batches 2 --rounds 1 --kernel horner --weight 1,2";
+        "pipeline --device cpu --size 64 --batches 2 --rounds 1 --kernel horner --weight 0.01,0.02";
     let output = Command::new(support::ridgepoint())
         .args(words.split(' '))
         .env("COLUMNS", "80")

@@ -9,9 +9,11 @@ use cpu_time::ThreadTime;
 use super::harness::Case;
 use super::together::REDUCTION;
 
-/// How much longer a counted launch may take where lanes reach memory side by side, and where they do not.
-const COALESCED: f64 = 1.3;
-const UNCOALESCED: f64 = 2.5;
+/// How much longer a counted launch may take where lanes reach memory side by side, and where they do not. On a quiet
+/// machine it is 1.1 to 1.3 and 1.4 to 1.8 times; one whose other core works on the same caches has shown 1.6, so that
+/// what fails here is counting that costs as much as the launch itself.
+const COALESCED: f64 = 2.0;
+const UNCOALESCED: f64 = 3.0;
 
 /// How often it is measured again: who shares the core's caches may be quieter then.
 const ATTEMPTS: usize = 5;
