@@ -18,6 +18,7 @@ pub mod memory;
 mod module;
 pub mod mutation;
 mod naming;
+mod passed;
 mod processor;
 mod reach;
 mod schedule;

@@ -10,6 +10,7 @@ use crate::coverage;
 use crate::declarations::{self, TooLarge};
 use crate::memory::{self, Kind, Label, Memory, Protection, windows};
 use crate::mutation;
+use crate::passed;
 use crate::source;
 
 mod kernel;
@@ -92,7 +93,8 @@ impl Parsed {
         if let Some(known) = last().as_ref().filter(|it| it.text == text) {
             return Ok(Arc::clone(known));
         }
-        let ptx = ptx::parse(text)?;
+        let mut ptx = ptx::parse(text)?;
+        passed::in_memory(&mut ptx);
         declarations::check(&ptx)?;
         let parsed = Arc::new(Parsed {
             ptx: Arc::new(ptx),

@@ -131,6 +131,8 @@ pub(crate) struct Decoded {
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
     pub(crate) returns: Vec<Words>,
+    /// What may be read before it is written.
+    pub(crate) unset: Vec<Unset>,
     /// The local memory that an activation takes.
     pub(crate) frame: Arc<FrameLayout>,
     /// How many steps a group goes through at most before it asks whether the launch's time is over.
@@ -180,6 +182,15 @@ pub(crate) enum Parameter {
 pub(crate) struct Words {
     pub(crate) slot: u32,
     pub(crate) count: u32,
+}
+
+/// A register, or a word of a returned value, that a function may read before it has written it.
+#[derive(Debug)]
+pub(crate) struct Unset {
+    pub(crate) slot: u32,
+    /// The bits that may be read.
+    pub(crate) bits: u128,
+    pub(crate) name: String,
 }
 
 /// Instructions that run one after another.

@@ -14,8 +14,8 @@ use super::access::Act;
 use super::checked::{self, site};
 use super::gates::{read, write};
 use super::op::{self, Context, Op};
-use super::program::{Call, Callee, Program, Then, Words};
-use super::registers::{Kind, LANES, lanes_of};
+use super::program::{Call, Callee, Program, Then, Unset, Words};
+use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::signature::{Aux, Signature, Table};
 use super::spread::Spread;
 use super::wgmma::Left;
@@ -309,15 +309,26 @@ pub(super) fn passed(
     }
 }
 
-/// The registers of an activation begin anew.
-pub(super) fn begun(context: &mut Context<'_>, registers: *mut u8) {
-    if let Some(checking) = &mut context.at.checking
-        && context.at.tracks
-    {
-        let all = &mut checking.undefined;
+/// The registers of an activation begin anew: nothing is written yet of those that the program may read before it writes them.
+pub(super) fn begun(context: &mut Context<'_>, program: &Program, registers: *mut u8) {
+    let Some(checking) = &mut context.at.checking else {
+        return;
+    };
+    let block = checking.block();
+    let all = &mut checking.undefined;
+    if context.at.tracks {
         all.forget(registers.addr() as u64);
-        context.at.tracks = !all.is_empty();
     }
+    for Unset { slot, bits, name } in &program.unset {
+        let of = (program.index, *slot);
+        let origin = checking.checker.unset(block, of, name);
+        let value = Value {
+            bits: [*bits; LANES],
+            origins: [origin; LANES],
+        };
+        all.set(id(registers, *slot), FULL, &value);
+    }
+    context.at.tracks = !all.is_empty();
 }
 
 fn slots_of(words: &Words) -> impl Iterator<Item = u32> + use<> {

@@ -38,6 +38,7 @@ mod slots;
 mod spread;
 mod tensor_map;
 mod tensor_memory;
+mod unset;
 mod video;
 mod wgmma;
 mod wmma;
@@ -53,7 +54,7 @@ use crate::exec::fragment::Product;
 use crate::exec::mbarrier::Mbarrier;
 use crate::exec::op::{Op, predicates};
 use crate::exec::program::{
-    Block, Constant, Decoded, Draft, Gate, Parameter, Program, Words, steps_per_look,
+    Block, Constant, Decoded, Draft, Gate, Parameter, Program, Unset, Words, steps_per_look,
 };
 use crate::exec::registers::Kind;
 use crate::exec::signature::{Aux, Handler, Signature};
@@ -258,7 +259,8 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let steps = layout
         .is_stepped
         .then(|| Steps::new(body, steps, lowering.slots.of_registers()));
-    lowering.finish(blocks, launch_ops, steps)
+    let unset = lowering.unset(&pieces, &hoisted);
+    lowering.finish(blocks, launch_ops, steps, unset)
 }
 
 fn ops(emitted: &[Emitted]) -> Vec<Op> {
@@ -330,6 +332,7 @@ impl Lowering<'_> {
         blocks: Vec<Block>,
         launch_ops: Vec<Emitted>,
         steps: Option<Steps>,
+        unset: Vec<Unset>,
     ) -> Result<Draft, Unlowered> {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
         let (block_specials, launch_specials) = self
@@ -356,6 +359,7 @@ impl Lowering<'_> {
             launch_ops: ops(&launch_ops),
             parameters: self.parameters,
             returns: self.returns,
+            unset,
             accesses: self.accesses,
             products: self.products,
             wgmmas: self.wgmmas,

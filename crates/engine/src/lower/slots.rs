@@ -13,6 +13,8 @@ use crate::exec::slot_map::SlotMap;
 pub(crate) struct Slots {
     of: Vec<Option<u32>>,
     kinds: Vec<Kind>,
+    /// The registers that may be read before they are written.
+    pub(crate) at_entry: BTreeSet<Reg>,
     /// The kinds of the slots.
     pub(crate) map: SlotMap,
 }
@@ -24,11 +26,14 @@ impl Slots {
         let mut slots = Slots {
             of: vec![None; kinds.len()],
             kinds,
+            at_entry: BTreeSet::new(),
             map: SlotMap::default(),
         };
         let mut free: HashMap<Kind, Vec<u32>> = HashMap::new();
         let mut held: BTreeMap<u32, Vec<Reg>> = BTreeMap::new();
-        let mut intervals = intervals(body, pieces);
+        let mut live_in = live_in(body, pieces);
+        let mut intervals = intervals(body, pieces, &live_in);
+        slots.at_entry = std::mem::take(&mut live_in[0]);
         intervals.sort_unstable_by_key(|it| (it.first, it.register));
         for interval in intervals {
             // What ended before this begins.
@@ -106,8 +111,7 @@ struct Interval {
 /// One interval a register, from its first to its last moment, gaps included. A thread goes through
 /// its own blocks one after another, and lanes do not touch each other's, so it does not matter in
 /// which order a warp runs its groups.
-fn intervals(body: &Body, pieces: &[Piece]) -> Vec<Interval> {
-    let live_in = live_in(body, pieces);
+fn intervals(body: &Body, pieces: &[Piece], live_in: &[BTreeSet<Reg>]) -> Vec<Interval> {
     let mut ranges: HashMap<Reg, (u32, u32)> = HashMap::new();
     let mut touch = |register: Reg, step: u32| {
         let range = ranges.entry(register).or_insert((step, step));

@@ -18,6 +18,7 @@ mod nvcc;
 mod own_buffer;
 mod own_memory;
 mod partial_words;
+mod passed;
 mod places;
 mod read_only;
 mod refused;

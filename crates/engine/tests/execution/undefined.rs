@@ -79,3 +79,98 @@ END:",
                     too long ago to say where, is used as a condition, at ";
     assert!(said.contains(expected), "{said}");
 }
+
+/// The finding of a checked launch of one warp that stores `%r4`, which instructions make with functions.
+fn found_in(functions: &str, body: &str) -> Option<String> {
+    let store = "st.global.u32 [%rd3], %r4;";
+    let text = HEAD.replace(".visible", &format!("{functions}\n.visible"));
+    let text = format!("{text}{body}\n{store}\nret;\n}}\n");
+    let memory: Arc<Memory> = Arc::default();
+    let x = memory.allocate(128, 256, Contents::Undefined, Label::new("x", 4));
+    let kernel = Module::load(&text, &memory).expect("PTX").kernel("kernel");
+    let shape = Shape {
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+    };
+    let kernel = kernel.expect("it is there");
+    let parameters = x.expect("memory").to_le_bytes();
+    let ran = launch_checked(&kernel, shape, Options::default(), &parameters);
+    ran.err().map(|it| it.to_string())
+}
+
+#[test]
+fn registers_that_nobody_has_written_are_found_where_they_decide() {
+    for (body, register, used) in [
+        ("add.u32 %r4, %r5, 1;", "%r5", "as a result"),
+        (
+            "setp.eq.u32 %p1, %r1, 1;\n@%p1 mov.u32 %r4, 7;",
+            "%r4",
+            "as a result",
+        ),
+        (
+            "mov.u32 %r4, 0;\n@%p0 mov.u32 %r4, 1;",
+            "%p0",
+            "as a condition",
+        ),
+        ("ld.global.u32 %r4, [%rd6];", "%rd6", "as an address"),
+        ("div.u32 %r4, %r1, %r6;", "%r6", "as a divisor"),
+        (
+            "shfl.sync.idx.b32 %r4, %r1, %r5, 31, -1;",
+            "%r5",
+            "as the lane of a shuffle",
+        ),
+        (
+            "mov.u32 %r5, %r1;\nAGAIN:\nadd.u32 %r4, %r4, %r5;\nsub.u32 %r5, %r5, 1;\nsetp.gt.s32 %p1, %r5, 0;\n@%p1 bra AGAIN;",
+            "%r4",
+            "as a result",
+        ),
+    ] {
+        let said = found_in("", body).expect(body);
+        let expected = format!("`{register}`, which nothing has written, is used {used}, at ");
+        assert!(said.contains(&expected), "{said}\n{body}");
+    }
+}
+
+#[test]
+fn returned_values_that_nobody_has_written_are_found() {
+    let call = "{ .param .align 4 .b8 r[8];\ncall (r), f, ();\nld.param.b32 %r4, [r+4]; }";
+    let returning = |body: &str| {
+        let head = ".func (.param .align 4 .b8 o[8]) f() {\n.reg .b32 %r<3>; .reg .pred %p;";
+        format!("{head}\nmov.u32 %r1, %tid.x; setp.eq.u32 %p, %r1, 3;\n{body}\n}}")
+    };
+    for missing in [
+        "ret;",
+        "st.param.b32 [o], %r1; ret;",
+        "@%p bra L; st.param.b32 [o+4], %r1;\nL: ret;",
+        "@%p ret; st.param.b32 [o+4], %r1;",
+        "st.param.b8 [o+7], 1; ret;",
+    ] {
+        let said = found_in(&returning(missing), call).expect(missing);
+        let expected = "`o`, which nothing has written, is used as a result, at ";
+        assert!(said.contains(expected), "{said}\n{missing}");
+    }
+    for whole in [
+        "st.param.b32 [o+4], %r1; ret;",
+        "@%p bra L; st.param.b32 [o+4], %r1; ret;\nL: st.param.v2.b32 [o], {%r1, %r1};",
+        "st.param.b16 [o+4], 1; st.param.b8 [o+6], 1; st.param.b8 [o+7], 1; ret;",
+    ] {
+        assert_eq!(found_in(&returning(whole), call), None, "{whole}");
+    }
+}
+
+#[test]
+fn what_is_written_on_each_way_before_it_is_used_is_clean() {
+    for body in [
+        "setp.eq.u32 %p1, %r1, 1;\n@%p1 mov.u32 %r4, 7;\n@!%p1 mov.u32 %r4, 8;",
+        // Copied, but not used.
+        "mov.u32 %r6, %r5;\nmov.u32 %r4, 1;",
+        // Bits that are not kept.
+        "and.b32 %r4, %r5, 0;",
+        "mov.u32 %r7, 3;\nAGAIN:\nmov.u32 %r4, %r6;\nmov.u32 %r6, %r7;\nsub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra AGAIN;",
+        // Computed once for all blocks, wherever it stands.
+        "mov.u32 %r7, 2;\nAGAIN:\nsetp.eq.u32 %p1, %r7, 1;\n@%p1 mov.u32 %r4, %r6;\nmov.u32 %r6, %ntid.x;\nsub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra AGAIN;",
+    ] {
+        assert_eq!(found_in("", body), None, "{body}");
+    }
+}

@@ -78,6 +78,7 @@ values! {
     undefined::shuffled_undefined / shuffled_undefined_fixed: "uninitialised",
     undefined::bytes_packed / bytes_packed_fixed: "uninitialised",
     undefined::bits_moved / bits_moved_fixed: "uninitialised",
+    undefined::register_not_written / register_not_written_fixed: "uninitialised",
     containers::filter_collected / filter_collected_fixed: "uninitialised",
     containers::vector_split / vector_split_fixed: "uninitialised",
     containers::row_too_long / row_too_long_fixed: "uninitialised",

@@ -18,7 +18,7 @@ pub(crate) use registers::{RegisterId, Registers, Value};
 pub(super) use stored::Stored;
 
 use super::access::{AccessKind, Accessors, BlockId, LaunchId};
-use super::finding::{Finding, Side, Verb};
+use super::finding::{Agent, Finding, Side, SiteId, Verb};
 use super::{Access, Checked, Checker, Global, live};
 use crate::finding_kind::FindingKind;
 use crate::memory::{Cached, Contents, Kind, LANES, Local, Memory, Place as MemoryPlace};
@@ -97,6 +97,17 @@ impl Undefined {
             return Some((found, None));
         };
         let mut found = Box::new(load.clone());
+        if found.place.is_none() {
+            // No load, but what a function has begun with.
+            now.verb = Verb::Use;
+            found.details = format!(
+                "`{}`, which nothing has written, is used {}",
+                found.details,
+                by.text()
+            );
+            found.now = now;
+            return Some((found, None));
+        }
         let is_at_once = found.now.site == now.site && found.now.agent == now.agent;
         if !is_at_once || by == Use::Result {
             if by != Use::Result {
@@ -385,6 +396,35 @@ impl Checker {
     ) -> OriginId {
         let what = AccessKind::Read(super::Strength::Weak);
         self.origin_at(who, (instruction, what, address), |_| (place, None))
+    }
+
+    /// The number of what a function begins with of a register, or of a value that it returns.
+    pub(crate) fn unset(
+        &mut self,
+        block: BlockId,
+        (function, slot): (u32, u32),
+        name: &str,
+    ) -> OriginId {
+        self.undefined.is_known = true;
+        let program = live(&mut self.blocks, block).program;
+        let key = origins::Key {
+            launch: None,
+            program,
+            instruction: function,
+            agent: Agent::Kernel,
+            address: slot.into(),
+        };
+        if let Some(known) = self.undefined.origins.find(&key) {
+            return known;
+        }
+        let site = SiteId {
+            program,
+            instruction: function,
+        };
+        let now = Side::new(Agent::Kernel, Verb::Use, site);
+        let mut found = Box::new(Finding::new(FindingKind::Uninitialised, now));
+        found.details = name.to_owned();
+        self.undefined.origins.add(key, found, None)
     }
 
     /// The number of a lane's load from an address, whose place, and since when it is held back, `describe` tells.

@@ -109,8 +109,9 @@ const MADE: &str = "
     mov.u32 %r3, s; mad.lo.u32 %r5, %r1, 4, %r3; mov.u32 %r6, 0;
     st.shared::cta.b32 [%r5], %r6;
     bar.warp.sync -1;
+    cvt.u64.u32 %rd4, %r3;
     setp.ne.u32 %p2, %r1, 0; @%p2 bra filled;
-    cvt.u64.u32 %rd4, %r3; add.u64 %rd5, %rd1, 256; mov.u32 %r7, 32; mov.u32 %r8, 1; mov.u32 %r9, 20; mov.u64 %rd6, 160;
+    add.u64 %rd5, %rd1, 256; mov.u32 %r7, 32; mov.u32 %r8, 1; mov.u32 %r9, 20; mov.u64 %rd6, 160;
     tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%rd4 + 0], %rd5;
     tensormap.replace.tile.rank.shared::cta.b1024.b32 [%rd4], %r8;
     tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%rd4], 0, %r7;

@@ -468,3 +468,38 @@ pub unsafe fn shift<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         *y.add(own) = if BUG { word >> 8 } else { word & 0xffff }; // at: bits_moved
     }
 }
+
+/// A register of inline assembly is written by some threads, and read by more.
+#[kernel(instances(register_not_written<true>, register_not_written_fixed<false>))]
+pub unsafe fn assembly<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x();
+    let chosen = own % 4 == 1;
+    let value = assembled(own, x[(own % n) as usize]);
+    let is_kept = chosen || BUG && own == 6;
+    unsafe {
+        *y.add(own as usize) = if is_kept { value } else { 0 }; // at: register_not_written
+    }
+}
+
+/// Three times a value, where the thread is the second of four.
+#[gpu_only]
+#[inline(always)]
+fn assembled(own: u32, value: u32) -> u32 {
+    let result: u32;
+    unsafe {
+        core::arch::asm!(
+            "{{",
+            ".reg .pred %chosen;",
+            ".reg .b32 %rest, %tripled;",
+            "and.b32 %rest, {own}, 3;",
+            "setp.eq.u32 %chosen, %rest, 1;",
+            "@%chosen mul.lo.u32 %tripled, {value}, 3;",
+            "mov.b32 {result}, %tripled;",
+            "}}",
+            own = in(reg32) own,
+            value = in(reg32) value,
+            result = out(reg32) result,
+        );
+    }
+    result
+}
