@@ -387,6 +387,26 @@ const LANES_STORE: &str = ".version 8.0
 }
 ";
 
+/// The heap is the device's: what one order's launch has allocated is no leak of another's.
+#[test]
+fn a_kernel_that_frees_what_it_allocates_leaks_nothing_in_any_order() {
+    let folder = folder();
+    let head = "\
+        .extern .func (.param .b64 r) malloc (.param .b64 bytes);\n\
+        .extern .func free (.param .b64 pointer);\n";
+    let kernel = module(
+        "{ .param .b64 bytes; .param .b64 r; st.param.b64 [bytes], 16;\n\
+        call (r), malloc, (bytes); ld.param.b64 %rd2, [r]; }\n\
+        mov.u32 %r1, 0;\n\
+        AGAIN: st.u32 [%rd2], %r1;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 2000;\n@%p1 bra AGAIN;\n\
+        { .param .b64 gone; st.param.b64 [gone], %rd2;\ncall free, (gone); }\nret;",
+    );
+    let text = kernel.replacen(".visible", &format!("{head}.visible"), 1);
+    fs::write(folder.path().join("heap.ptx"), text).expect("written");
+    let words = "heap.ptx k --grid 1 --block 64 --arg u32[1] --seeds 12";
+    ends(&run_in(folder.path(), words), 0, &["nothing was found"]);
+}
+
 #[test]
 fn lanes_of_a_warp_may_store_equal_values_at_once() {
     let folder = folder();

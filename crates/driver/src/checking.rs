@@ -30,7 +30,8 @@ pub(super) fn is_apart() -> bool {
 }
 
 /// Does work whose checked launches need not take turns with those of other threads: on the emulator with memory and streams that
-/// are made and dropped in it, and that no other thread uses meanwhile. Elsewhere it changes nothing.
+/// are made and dropped in it, and that no other thread uses meanwhile. Elsewhere it changes nothing. The heap is the device's:
+/// kernels that allocate must not run apart at the same time, or one launch's blocks count as leaks of another.
 ///
 /// ```
 /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Emulation, Schedule, apart};

@@ -67,9 +67,10 @@ pub(super) fn checked(
 /// Memory that a launch may need beside its buffers and their checks: what is known of the order of its threads.
 const BESIDE: u64 = 256 << 20;
 
-/// How many launches run at a time: one, if they print.
+/// How many launches run at a time: one, if they print, or if they allocate, because the heap is the device's and not a launch's.
 fn threads(standalone: &Standalone, device: &Device) -> usize {
-    if standalone.text().contains("vprintf") {
+    let text = standalone.text();
+    if text.contains("vprintf") || text.contains("malloc") {
         return 1;
     }
     let bytes = device.bytes_with_checks(standalone.memory_bytes());
