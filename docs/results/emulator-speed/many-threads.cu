@@ -33,3 +33,16 @@ extern "C" __global__ void lock(int *l, int *c, int turns) {
     }
   }
 }
+
+extern "C" __global__ void reduction(const float *x, float *sum, int n) {
+  __shared__ float s[256];
+  int own = threadIdx.x;
+  float v = 0;
+  for (int i = blockIdx.x * blockDim.x + own; i < n; i += gridDim.x * blockDim.x) v += x[i];
+  s[own] = v;
+  for (int half = 128; half > 0; half /= 2) {
+    __syncthreads();
+    if (own < half) s[own] += s[own + half];
+  }
+  if (own == 0) atomicAdd(sum, s[0]);
+}
