@@ -18,7 +18,6 @@ pub mod memory;
 mod module;
 pub mod mutation;
 mod naming;
-mod passed;
 mod processor;
 mod reach;
 mod schedule;

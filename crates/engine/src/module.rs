@@ -10,7 +10,6 @@ use crate::coverage;
 use crate::declarations::{self, TooLarge};
 use crate::memory::{self, Kind, Label, Memory, Protection, windows};
 use crate::mutation;
-use crate::passed;
 use crate::source;
 
 mod kernel;
@@ -93,8 +92,7 @@ impl Parsed {
         if let Some(known) = last().as_ref().filter(|it| it.text == text) {
             return Ok(Arc::clone(known));
         }
-        let mut ptx = ptx::parse(text)?;
-        passed::in_memory(&mut ptx);
+        let ptx = ptx::parse(text)?;
         declarations::check(&ptx)?;
         let parsed = Arc::new(Parsed {
             ptx: Arc::new(ptx),

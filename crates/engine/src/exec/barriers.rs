@@ -7,6 +7,7 @@ use super::failure::Failed;
 use super::op::Context;
 use super::program::{Barrier, BarrierAction};
 use super::registers::{FULL, LANES, lanes_of};
+use super::undefined;
 use super::warp::Warp;
 use crate::check::Accessors;
 
@@ -126,6 +127,7 @@ impl Warp {
                             Or => context.set_predicate_of_running(destination, truth(count > 0)),
                         }
                     }
+                    undefined::written(context, destination, group.mask);
                 }
             }
             group.turns = 0;

@@ -1,11 +1,12 @@
 //! Functions that the driver defines.
 
+use super::calls;
 use super::checked;
 use super::failure::{Cause, Failure};
 use super::format::{self, MOST_BYTES};
 use super::op::Context;
-use super::program::{Builtin, Call, Words};
-use super::registers::{Kind, LANES, lanes_of};
+use super::program::{Builtin, Call};
+use super::registers::{LANES, lanes_of};
 use crate::memory::windows;
 use crate::memory::{Cached, Direction, Lanes};
 
@@ -108,15 +109,12 @@ fn assertion(call: &Call, context: &Context<'_>) -> Cause {
 
 /// An argument of a lane, its lower 64 bits.
 fn argument(call: &Call, context: &Context<'_>, index: usize, lane: usize) -> u64 {
-    let Some(Words { slot, count }) = call.arguments.get(index).copied() else {
+    let Some(words) = call.arguments.get(index).copied() else {
         return 0;
     };
-    let word = |index: u32| {
-        // SAFETY: the slot holds words.
-        let words = unsafe { context.slot::<u32>(slot + index * Kind::Word.bytes()) };
-        u64::from(words[lane])
-    };
-    match count {
+    // SAFETY: the words of a verified program.
+    let word = |index| u64::from(unsafe { calls::word(context.registers, words, index, lane) });
+    match words.count {
         0 => 0,
         1 => word(0),
         _ => word(0) | word(1) << 32,
@@ -125,12 +123,11 @@ fn argument(call: &Call, context: &Context<'_>, index: usize, lane: usize) -> u6
 
 /// Gives a lane what is returned.
 fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
-    if let Some(Words { slot, count }) = call.returns.first().copied() {
-        for index in 0..count.min(2) {
-            // SAFETY: the slot holds words.
-            let words: &mut [u32; LANES] =
-                unsafe { context.slot_mut(slot + index * Kind::Word.bytes()) };
-            words[lane] = (value >> (32 * index)) as u32;
+    if let Some(words) = call.returns.first().copied() {
+        for index in 0..words.count.min(2) {
+            let half = (value >> (32 * index)) as u32;
+            // SAFETY: the words of a verified program.
+            unsafe { calls::set_word(context.registers, words, index, lane, half) };
         }
     }
 }

@@ -8,7 +8,7 @@ use super::code::Code;
 use super::failure::{Cause, Failed, Failure};
 use super::op::Context;
 use super::program::{Call, Callee, Point, Program, Then, Words};
-use super::registers::{FULL, Kind, LANES, Registers, lanes_of};
+use super::registers::{FULL, LANES, Registers, lanes_of};
 use super::undefined;
 use super::warp::Warp;
 use crate::check::Accessors;
@@ -221,6 +221,7 @@ impl Warp {
         }
         if is_empty {
             self.activations.remove(group.activation);
+            undefined::ended(context, from);
         }
         if program.frame.bytes > 0 {
             self.frames.pop(group.mask);
@@ -256,19 +257,53 @@ impl Warp {
 /// Copies a parameter's words for the lanes of a mask.
 ///
 /// # Safety
-/// Both are slots of words in their registers.
+/// Both are words of programs whose registers these are.
 unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mask: u32) {
-    for word in 0..given.count.min(taken.count) {
-        let offset = word * Kind::Word.bytes();
-        // SAFETY: the slots are those of a verified program, of their kinds.
-        unsafe {
-            let given = *from
-                .add((given.slot + offset) as usize)
-                .cast::<[u32; LANES]>();
-            let taken = &mut *to
-                .add((taken.slot + offset) as usize)
-                .cast::<[u32; LANES]>();
-            lanes_of(mask).for_each(|lane| taken[lane] = given[lane]);
+    for index in 0..given.count.min(taken.count) {
+        for lane in lanes_of(mask) {
+            // SAFETY: the contract of this function.
+            unsafe { set_word(to, taken, index, lane, word(from, given, index, lane)) };
+        }
+    }
+}
+
+/// A lane's word of a parameter.
+///
+/// # Safety
+/// The words are those of a verified program, of which these are the registers; there are more than `index`.
+pub(super) unsafe fn word(registers: *mut u8, words: Words, index: u32, lane: usize) -> u32 {
+    let (slot, shift) = words.place(index);
+    // SAFETY: the contract of this function.
+    unsafe {
+        let slot = registers.add(slot as usize);
+        match words.is_double {
+            true => ((*slot.cast::<[u64; LANES]>())[lane] >> shift) as u32,
+            false => (*slot.cast::<[u32; LANES]>())[lane],
+        }
+    }
+}
+
+/// Gives a lane's word of a parameter a value.
+///
+/// # Safety
+/// As for [`word`].
+pub(super) unsafe fn set_word(
+    registers: *mut u8,
+    words: Words,
+    index: u32,
+    lane: usize,
+    value: u32,
+) {
+    let (slot, shift) = words.place(index);
+    // SAFETY: the contract of this function.
+    unsafe {
+        let slot = registers.add(slot as usize);
+        match words.is_double {
+            true => {
+                let all = &mut (*slot.cast::<[u64; LANES]>())[lane];
+                *all = *all & !(u64::from(u32::MAX) << shift) | u64::from(value) << shift;
+            }
+            false => (*slot.cast::<[u32; LANES]>())[lane] = value,
         }
     }
 }

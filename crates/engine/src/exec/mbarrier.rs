@@ -7,6 +7,7 @@ use super::op::{Context, Op};
 use super::registers::lanes_of;
 use super::shared_operand::{Address, SharedOperand};
 use super::surroundings::Unmet;
+use super::undefined;
 use crate::check::{AccessKind, Checker, Strength};
 
 /// An instruction on an mbarrier. Numbers are slots of words, but for states and phases that are states.
@@ -275,6 +276,7 @@ impl Step<'_> {
             let others = context.predicate(p) & !(1 << lane);
             context.set_predicate(p, others | u32::from(is_complete) << lane);
         }
+        undefined::written(context, p, 1 << lane);
         Ok(())
     }
 
@@ -324,6 +326,7 @@ impl Step<'_> {
         if let Some(state) = arrival.state {
             // SAFETY: the slot holds 64 bits.
             unsafe { context.slot_mut::<u64>(state)[self.lane] = word.bits() };
+            undefined::written(context, state, 1 << self.lane);
         }
         word.add_bytes(expected.into())?;
         word.arrive(count, arrival.drops)?;

@@ -177,11 +177,43 @@ pub(crate) enum Parameter {
     Call(Words),
 }
 
-/// Memory of a call's parameter: each 4 bytes a slot of words.
+/// Memory of a call's parameter: each 4 bytes a slot of words. Or a register of 64 bits, whose slot has both of its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) slot: u32,
     pub(crate) count: u32,
+    /// Whether it is one slot of 64 bits; then there are two words.
+    pub(crate) is_double: bool,
+}
+
+impl Words {
+    /// A register or a constant of 32 or 64 bits. None: of another kind.
+    pub(crate) fn of_slot(slot: u32, kind: Kind) -> Option<Words> {
+        let (count, is_double) = match kind {
+            Kind::Word => (1, false),
+            Kind::Double => (2, true),
+            Kind::Predicate | Kind::Quad => return None,
+        };
+        Some(Words {
+            slot,
+            count,
+            is_double,
+        })
+    }
+
+    /// Its slots.
+    pub(crate) fn slots(self) -> impl Iterator<Item = u32> {
+        let count = if self.is_double { 1 } else { self.count };
+        (0..count).map(move |word| self.slot + word * Kind::Word.bytes())
+    }
+
+    /// The slot of one of its words, and the bits of the slot above which it lies.
+    pub(crate) fn place(self, word: u32) -> (u32, u32) {
+        match self.is_double {
+            true => (self.slot, 32 * word),
+            false => (self.slot + word * Kind::Word.bytes(), 0),
+        }
+    }
 }
 
 /// A register, or a word of a returned value, that a function may read before it has written it.

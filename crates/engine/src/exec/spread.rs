@@ -18,6 +18,10 @@ pub(crate) enum Spread {
     Order(u8),
     /// As [`Spread::Whole`], by the second source being what is divided by.
     Divides,
+    /// Registers of parts of so many bits: each part of the result comes from that of each source.
+    Parts(u8),
+    /// Two parts of so many bits: the upper one comes from the first source, the lower one from the second.
+    Packs(u8),
     /// Each lane has the first source's of another lane.
     Shuffle,
     /// The result of all lanes is undefined where a source of any is.

@@ -22,8 +22,9 @@ use super::wgmma::Left;
 use crate::arith::tensor;
 use crate::check::Accessors;
 use crate::check::undefined::{OriginId, RegisterId, Use, Value};
+use crate::lower::carry;
 
-use bits::{across, any, carried, extreme, joined, whole};
+use bits::{across, any, carried, extreme, joined, ones, packed, parts, whole};
 
 pub(super) use accesses::{
     after_atomic, before_atomic, loaded, loaded_part, place, stored, swapped, tensor_loaded, there,
@@ -135,6 +136,8 @@ unsafe fn result(
                 shuffled(context, op, operands, undefined)
             }
             Spread::Carries => Some(carried(&all, kind)),
+            Spread::Packs(bits) => Some(packed(undefined, bits.into())),
+            Spread::Parts(bits) => Some(parts(&all, bits.into())),
             Spread::Equality => compared(context, operands, undefined),
             Spread::Across => across(&all, kind, context.mask),
             Spread::Divides => {
@@ -166,8 +169,9 @@ impl Operands {
             Aux::Slot(kind) => all.sources.push((op.aux as u32, kind)),
             Aux::Above(bits) => {
                 let carry = ((op.aux >> bits) as u32, Kind::Predicate);
-                all.sources.push(carry);
-                all.results.push(carry);
+                let (is_read, is_written) = carry::flags_of(op.aux);
+                all.sources.extend(is_read.then_some(carry));
+                all.results.extend(is_written.then_some(carry));
             }
             Aux::List => {
                 let list = &program.lists[op.aux as usize..][..op.b as usize];
@@ -271,7 +275,7 @@ pub(super) fn at_end(context: &mut Context<'_>, then: &Then, mask: u32, instruct
         Then::Call { call, .. } => match call.callee {
             Callee::Address(slot) => decides(slot, Use::Function),
             Callee::Builtin(_) => {
-                let words = call.arguments.iter().flat_map(slots_of);
+                let words = call.arguments.iter().flat_map(|it| it.slots());
                 words.for_each(|it| decides(it, Use::Operand));
             }
             Callee::Function(_) => {}
@@ -282,7 +286,7 @@ pub(super) fn at_end(context: &mut Context<'_>, then: &Then, mask: u32, instruct
 
 /// The driver's function has returned defined values.
 pub(super) fn returned(context: &mut Context<'_>, call: &Call, mask: u32) {
-    let words = call.returns.iter().flat_map(slots_of);
+    let words = call.returns.iter().flat_map(|it| it.slots());
     words.for_each(|slot| define(context, slot, mask));
 }
 
@@ -300,12 +304,21 @@ pub(super) fn passed(
         return;
     };
     let registers = &mut checking.undefined;
-    for (given, taken) in slots_of(&given).zip(slots_of(&taken)) {
-        let (given, taken) = (id(from, given), id(to, taken));
-        match registers.of(given, mask) {
-            Some(value) => registers.set(taken, mask, &value),
-            None => registers.define(taken, mask),
+    for word in 0..given.count.min(taken.count) {
+        let ((from_slot, right), (to_slot, left)) = (given.place(word), taken.place(word));
+        let (from, to) = (id(from, from_slot), id(to, to_slot));
+        // Of a slot of two words the other one stays as it is.
+        let kept = registers.of(to, mask).unwrap_or_default();
+        let mut value = registers.of(from, mask).unwrap_or_default();
+        for lane in 0..LANES {
+            let (half, bits) = (ones(32) << left, kept.bits[lane]);
+            value.bits[lane] = (value.bits[lane] >> right & ones(32)) << left;
+            if taken.is_double && bits & !half != 0 {
+                value.bits[lane] |= bits & !half;
+                value.origins[lane] = kept.origins[lane];
+            }
         }
+        registers.set(to, mask, &value);
     }
 }
 
@@ -331,9 +344,14 @@ pub(super) fn begun(context: &mut Context<'_>, program: &Program, registers: *mu
     context.at.tracks = !all.is_empty();
 }
 
-fn slots_of(words: &Words) -> impl Iterator<Item = u32> + use<> {
-    let Words { slot, count } = *words;
-    (0..count).map(move |word| slot + word * Kind::Word.bytes())
+/// An activation has ended: what was undefined in it is of no matter.
+pub(super) fn ended(context: &mut Context<'_>, registers: *mut u8) {
+    if let Some(checking) = &mut context.at.checking
+        && context.at.tracks
+    {
+        checking.undefined.forget(registers.addr() as u64);
+        context.at.tracks = !checking.undefined.is_empty();
+    }
 }
 
 /// The undefined value of a slot of the running activation, where something of some lanes is.
@@ -347,6 +365,14 @@ pub(super) fn set(context: &mut Context<'_>, slot: u32, mask: u32, value: &Value
     let id = id(context.registers, slot);
     if let Some(checking) = &mut context.at.checking {
         checking.undefined.set(id, mask, value);
+    }
+}
+
+/// Lanes of a slot have got a value that is defined, by no operation whose results are known.
+#[inline]
+pub(super) fn written(context: &mut Context<'_>, slot: u32, mask: u32) {
+    if context.at.tracks {
+        define(context, slot, mask);
     }
 }
 

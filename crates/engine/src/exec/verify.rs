@@ -91,7 +91,18 @@ impl Verifier<'_> {
     }
 
     fn words(&self, words: Words) -> Checked {
-        let Words { slot, count } = words;
+        let Words {
+            slot,
+            count,
+            is_double,
+        } = words;
+        if is_double {
+            self.slot(slot, Kind::Double)?;
+            return match count {
+                2 => Ok(()),
+                _ => Err(format!("{count} words of a slot of two")),
+            };
+        }
         match count == 0 || self.slots.has_row(slot, Kind::Word, count) {
             true => Ok(()),
             false => Err(format!("no {count} slots of words at {slot}")),

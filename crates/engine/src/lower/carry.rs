@@ -22,6 +22,11 @@ const ONE: u64 = 4;
 /// Where the carry's slot begins in `aux`.
 const SLOT: u32 = 3;
 
+/// Whether an operation adds the carry, and whether it keeps one.
+pub(crate) fn flags_of(aux: u64) -> (bool, bool) {
+    (aux & IN != 0, aux & OUT != 0)
+}
+
 /// A handler of a function of three numbers and a carry.
 macro_rules! chained {
     ($ty:expr, $group:ident, $f:expr) => {

@@ -1,6 +1,9 @@
 //! Branches, calls, barriers; parameters, addresses and special registers.
 
-use ptx::{Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
+use ptx::{
+    Call, IndirectTargets, Operand, Operation, ParameterStorage, Reg, Returned, Space,
+    SpecialRegister, Symbol,
+};
 
 use super::flow::End;
 use super::handler::handler;
@@ -53,27 +56,54 @@ pub(crate) fn is_fixed_by_launch(special: SpecialRegister) -> bool {
 
 impl Lowering<'_> {
     /// Gives the parameters and returned values of a function their words.
-    pub(super) fn signature(&mut self) {
+    ///
+    /// # Errors
+    /// One of them lies in a register of another kind than calls pass.
+    pub(super) fn signature(&mut self) -> Lowered<()> {
         let function = self.function;
         if function.kind == ptx::FunctionKind::Entry {
-            return;
+            return Ok(());
         }
         for parameter in &function.parameters {
-            let words = self.words(parameter.bytes);
+            let words = self.words_of_parameter(parameter)?;
             self.parameters.push(Parameter::Call(words));
         }
-        self.returns = function
-            .returns
-            .iter()
-            .map(|it| self.words(it.bytes))
-            .collect();
+        for parameter in &function.returns {
+            let words = self.words_of_parameter(parameter)?;
+            self.returns.push(words);
+        }
+        Ok(())
+    }
+
+    fn words_of_parameter(&mut self, parameter: &ptx::Parameter) -> Lowered<Words> {
+        match parameter.storage {
+            ParameterStorage::Memory | ParameterStorage::Register(None) => {
+                Ok(self.words(parameter.bytes))
+            }
+            ParameterStorage::Register(Some(_)) if parameter.elements.is_some() => {
+                Err(format!("`{}`, a vector in registers", parameter.name))
+            }
+            ParameterStorage::Register(Some(register)) => self.words_of_register(register),
+        }
+    }
+
+    /// The words of a register that calls pass.
+    fn words_of_register(&mut self, register: Reg) -> Lowered<Words> {
+        let (slot, kind) = self.slots.of(register);
+        let bits = self.register_bits(register);
+        let words = Words::of_slot(slot, kind).filter(|_| bits >= 32);
+        words.ok_or_else(|| format!("a register of {bits} bits that is passed"))
     }
 
     /// Words for so many bytes, which are few: `declarations::check` has seen to that.
     fn words(&mut self, bytes: u64) -> Words {
         let count = bytes.div_ceil(4) as u32;
         let slot = self.slots.add_row(Kind::Word, count);
-        Words { slot, count }
+        Words {
+            slot,
+            count,
+            is_double: false,
+        }
     }
 
     /// The words of a variable that holds parameters, if it is one.
@@ -297,10 +327,21 @@ impl Lowering<'_> {
             }
         };
         let mut arguments = Vec::new();
-        for argument in &call.arguments {
-            arguments.push(match argument {
-                Operand::Symbol { symbol, offset: 0 } => self.words_of(*symbol)?,
-                _ => return Err("an argument that is no variable".to_owned()),
+        for (index, argument) in call.arguments.iter().enumerate() {
+            arguments.push(match *argument {
+                Operand::Symbol { symbol, offset: 0 } => self.words_of(symbol)?,
+                Operand::Register(register) => self.words_of_register(register)?,
+                Operand::Immediate(bits) => {
+                    let ty = self.type_of_parameter(call, index);
+                    let ty = ty.ok_or("a constant of unknown type as an argument")?;
+                    let kind = super::slots::kind(ty);
+                    let slot = self.constant(kind, bits.into());
+                    let words = Words::of_slot(slot, kind);
+                    words.ok_or_else(|| format!("a constant of {} bits", ty.bits()))?
+                }
+                Operand::Symbol { .. } | Operand::Special(_) => {
+                    return Err("an argument that is no variable".to_owned());
+                }
             });
         }
         let mut returns = Vec::new();
@@ -308,7 +349,7 @@ impl Lowering<'_> {
             match returned {
                 Returned::Variable(symbol) => returns.push(self.words_of(*symbol)?),
                 Returned::Nowhere => {}
-                Returned::Register(_) => return Err("a value returned in a register".to_owned()),
+                Returned::Register(register) => returns.push(self.words_of_register(*register)?),
             }
         }
         if let ptx::Callee::Direct(function) = &call.callee {
@@ -330,6 +371,26 @@ impl Lowering<'_> {
             call: Box::new(call),
             next,
         })
+    }
+}
+
+impl Lowering<'_> {
+    /// The type of a parameter of what is called, where it is declared.
+    fn type_of_parameter(&self, call: &Call, index: usize) -> Option<ptx::Type> {
+        let body = self.function.body.as_ref()?;
+        let function = |id: ptx::FunctionId| &self.layout.module.functions[id.0 as usize];
+        let parameters = match call.callee {
+            ptx::Callee::Direct(id) => &function(id).parameters,
+            ptx::Callee::Indirect { targets, .. } => match targets? {
+                IndirectTargets::Prototype(index) => &body.prototypes[index as usize].parameters,
+                IndirectTargets::Targets(index) => {
+                    let targets = &body.call_targets[index as usize];
+                    &function(*targets.functions.first()?).parameters
+                }
+            },
+        };
+        let parameter = parameters.get(index)?;
+        parameter.elements.is_none().then_some(parameter.ty)
     }
 }
 

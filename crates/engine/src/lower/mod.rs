@@ -5,7 +5,7 @@ mod apply;
 mod asynchronous;
 pub(crate) mod atomic;
 mod bits;
-mod carry;
+pub(crate) mod carry;
 pub(crate) mod cluster;
 mod compare;
 pub(crate) mod control;
@@ -43,10 +43,12 @@ mod video;
 mod wgmma;
 mod wmma;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use ptx::{Function, Instruction, Operand, Operation, Predicate, Reg, SpecialRegister};
+use ptx::{
+    Function, Instruction, Operand, Operation, ParameterStorage, Predicate, Reg, SpecialRegister,
+};
 
 use crate::exec::access::Access;
 use crate::exec::bulk::Bulk;
@@ -165,16 +167,20 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         true => hoist::Hoisted::default(),
     };
     let partial_words = PartialWords::of(body);
-    let pinned = hoisted.registers.iter().copied();
-    let pinned = pinned.chain(partial_words.registers()).collect();
-    let slots = match layout.is_stepped {
-        false => Slots::new(body, &pieces, &pinned),
-        true => Slots::new(
-            body,
-            &pieces,
-            &(0..body.registers.len() as u32).map(Reg).collect(),
-        ),
+    let passed = |it: &[ptx::Parameter]| it.iter().filter_map(in_register).collect::<Vec<_>>();
+    let (taken, returned) = (passed(&function.parameters), passed(&function.returns));
+    let pinned: BTreeSet<Reg> = match layout.is_stepped {
+        false => {
+            let pinned = hoisted.registers.iter().copied();
+            let pinned = pinned.chain(partial_words.registers());
+            pinned
+                .chain(taken.iter().chain(&returned).copied())
+                .collect()
+        }
+        true => (0..body.registers.len() as u32).map(Reg).collect(),
     };
+    let (slots, mut at_entry) = Slots::new(body, &pieces, (&pinned, &returned));
+    at_entry.retain(|it| !hoisted.registers.contains(it) && !taken.contains(it));
     let locals = locals::Locals::of(function, body);
     let mut lowering = Lowering {
         layout: *layout,
@@ -207,7 +213,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         gate: None,
         is_hoisted: false,
     };
-    lowering.signature();
+    lowering.signature().map_err(|why| lowering.refused(why))?;
     let touches = wgmma::touches(body, &pieces);
     let mut blocks = Vec::new();
     let mut launch_ops = Vec::new();
@@ -259,8 +265,16 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let steps = layout
         .is_stepped
         .then(|| Steps::new(body, steps, lowering.slots.of_registers()));
-    let unset = lowering.unset(&pieces, &hoisted);
+    let unset = lowering.unset(&pieces, at_entry);
     lowering.finish(blocks, launch_ops, steps, unset)
+}
+
+/// The register that a parameter lies in.
+fn in_register(parameter: &ptx::Parameter) -> Option<Reg> {
+    match parameter.storage {
+        ParameterStorage::Register(register) => register,
+        ParameterStorage::Memory => None,
+    }
 }
 
 fn ops(emitted: &[Emitted]) -> Vec<Op> {
@@ -304,6 +318,18 @@ impl Lowering<'_> {
         let lowered = self.operation(&instruction.operation);
         self.spread = Spread::Whole;
         lowered.map_err(|why| self.unsupported(instruction, why))
+    }
+
+    /// Refuses the function as it is declared.
+    fn refused(&self, why: String) -> Unsupported {
+        let body = self.function.body.as_ref();
+        let first = body.and_then(|it| it.instructions.first());
+        Unsupported {
+            text: format!(".func {}", self.function.name),
+            function: self.function.name.clone(),
+            line: first.map_or(0, |it| it.line),
+            why,
+        }
     }
 
     fn unsupported(&self, instruction: &Instruction, why: String) -> Unsupported {

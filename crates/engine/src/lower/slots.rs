@@ -13,27 +13,28 @@ use crate::exec::slot_map::SlotMap;
 pub(crate) struct Slots {
     of: Vec<Option<u32>>,
     kinds: Vec<Kind>,
-    /// The registers that may be read before they are written.
-    pub(crate) at_entry: BTreeSet<Reg>,
     /// The kinds of the slots.
     pub(crate) map: SlotMap,
 }
 
 impl Slots {
-    /// Gives slots to the registers of a body. `pinned` ones keep theirs to themselves.
-    pub(crate) fn new(body: &Body, pieces: &[Piece], pinned: &BTreeSet<Reg>) -> Slots {
+    /// Gives slots to the registers of a body, and tells which may be read before they are written. `pinned` ones keep theirs
+    /// to themselves, and the `returned` ones are read at the end.
+    pub(crate) fn new(
+        body: &Body,
+        pieces: &[Piece],
+        (pinned, returned): (&BTreeSet<Reg>, &[Reg]),
+    ) -> (Slots, BTreeSet<Reg>) {
         let kinds: Vec<Kind> = body.registers.iter().map(|it| kind(it.ty)).collect();
         let mut slots = Slots {
             of: vec![None; kinds.len()],
             kinds,
-            at_entry: BTreeSet::new(),
             map: SlotMap::default(),
         };
         let mut free: HashMap<Kind, Vec<u32>> = HashMap::new();
         let mut held: BTreeMap<u32, Vec<Reg>> = BTreeMap::new();
-        let mut live_in = live_in(body, pieces);
+        let mut live_in = live_in(body, pieces, returned);
         let mut intervals = intervals(body, pieces, &live_in);
-        slots.at_entry = std::mem::take(&mut live_in[0]);
         intervals.sort_unstable_by_key(|it| (it.first, it.register));
         for interval in intervals {
             // What ended before this begins.
@@ -55,7 +56,7 @@ impl Slots {
                 held.entry(interval.last).or_default().push(register);
             }
         }
-        slots
+        (slots, std::mem::take(&mut live_in[0]))
     }
 
     /// Another slot.
@@ -144,8 +145,8 @@ fn intervals(body: &Body, pieces: &[Piece], live_in: &[BTreeSet<Reg>]) -> Vec<In
     ranges.into_iter().map(interval).collect()
 }
 
-/// The registers that each piece needs from before.
-fn live_in(body: &Body, pieces: &[Piece]) -> Vec<BTreeSet<Reg>> {
+/// The registers that each piece needs from before. Those that are `returned` are needed at the end.
+fn live_in(body: &Body, pieces: &[Piece], returned: &[Reg]) -> Vec<BTreeSet<Reg>> {
     let mut live: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); pieces.len()];
     loop {
         let mut changed = false;
@@ -153,6 +154,9 @@ fn live_in(body: &Body, pieces: &[Piece]) -> Vec<BTreeSet<Reg>> {
             let mut now: BTreeSet<Reg> = BTreeSet::new();
             for target in piece.end.targets() {
                 now.extend(&live[target]);
+            }
+            if piece.end == End::Return {
+                now.extend(returned);
             }
             for accesses in steps(body, piece).iter().rev() {
                 let of = |wanted| {

@@ -26,6 +26,9 @@ pub(super) fn of(operation: &Operation) -> Spread {
         O::Cvt(it) if is_integer(it.from) && is_integer(it.to) && it.saturation.is_none() => {
             Spread::Bits(1)
         }
+        O::Cvt(it) if it.b.is_some() && it.random.is_none() => {
+            Spread::Packs(it.to.bits() as u8 / 2)
+        }
         O::IntegerAdd(it) | O::IntegerSub(it) if it.saturate => Spread::Whole,
         O::IntegerAdd(it) | O::IntegerSub(it) if !it.carry_in && !it.carry_out => Spread::Sum,
         O::IntegerAdd(_) | O::IntegerSub(_) | O::IntegerNeg(_) => Spread::Carries,
@@ -34,8 +37,19 @@ pub(super) fn of(operation: &Operation) -> Spread {
         O::IntegerDiv(_) | O::IntegerRem(_) => Spread::Divides,
         O::Setp(it) if is_equality(it.comparison) && is_integer(it.ty) => Spread::Equality,
         O::Setp(it) if is_integer(it.ty) => Spread::Order(it.ty.bits() as u8),
+        O::FloatAdd(_) | O::FloatSub(_) | O::FloatMul(_) | O::Fma(_) => parts(operation),
+        O::FloatMin(_) | O::FloatMax(_) | O::FloatAbs(_) | O::FloatNeg(_) => parts(operation),
         O::Shfl(_) => Spread::Shuffle,
         O::Vote(_) | O::Match(_) | O::Redux(_) | O::Elect(_) | O::Movmatrix(_) => Spread::Across,
+        _ => Spread::Whole,
+    }
+}
+
+/// The rule of arithmetic with floats, one of them or two in a register.
+fn parts(operation: &Operation) -> Spread {
+    match operation.facts().element {
+        Some(Type::F16x2 | Type::Bf16x2) => Spread::Parts(16),
+        Some(Type::F32x2) => Spread::Parts(32),
         _ => Spread::Whole,
     }
 }

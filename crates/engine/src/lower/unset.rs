@@ -2,81 +2,107 @@
 
 use std::collections::BTreeSet;
 
-use ptx::{Address, Base, Body, Function, Instruction, Operation, Symbol};
+use ptx::{Address, Base, Body, Function, Instruction, Operation, ParameterStorage, Reg, Symbol};
 
 use super::Lowering;
 use super::flow::{End, Piece};
-use super::hoist::Hoisted;
 use crate::exec::program::Unset;
-use crate::exec::registers::Kind;
 
-/// A byte of a returned value: the value's index and the byte's.
-type Byte = (u32, u64);
+/// The bytes of a function's returned values that are looked at, and the registers: compilers return more by a pointer, and
+/// read few registers before they write them.
+const MOST_BYTES: usize = 512;
+const MOST_REGISTERS: usize = 256;
+
+/// The bytes of a function's returned values, one behind the other, a bit each.
+type Bytes = [u64; MOST_BYTES / 64];
 
 impl Lowering<'_> {
     /// The registers of which a path from the function's first instruction reads a value and writes none before, and the
     /// bytes of returned values without one on a path to the function's end.
-    pub(super) fn unset(&mut self, pieces: &[Piece], hoisted: &Hoisted) -> Vec<Unset> {
+    pub(super) fn unset(&mut self, pieces: &[Piece], at_entry: BTreeSet<Reg>) -> Vec<Unset> {
         let Some(body) = &self.function.body else {
             return Vec::new();
         };
         let mut all = Vec::new();
-        for register in std::mem::take(&mut self.slots.at_entry) {
-            // What is computed once for all blocks has a value wherever it stands.
-            if hoisted.registers.contains(&register) {
-                continue;
-            }
+        for register in at_entry.into_iter().take(MOST_REGISTERS) {
             let known = &body.registers[register.0 as usize];
             all.push(Unset {
                 slot: self.slots.of(register).0,
-                bits: ones(known.ty.bits()),
+                bits: u128::MAX >> (128 - known.ty.bits()),
                 name: known.name.clone(),
             });
         }
-        for (value, byte) in missing(self.function, body, pieces) {
-            let slot = self.returns[value as usize].slot + byte as u32 / 4 * Kind::Word.bytes();
-            let bits = 0xff << (byte % 4 * 8);
-            match all.last_mut().filter(|it| it.slot == slot) {
-                Some(word) => word.bits |= bits,
-                None => all.push(Unset {
-                    slot,
-                    bits,
-                    name: self.function.returns[value as usize].name.clone(),
-                }),
+        let missing = missing(self.function, body, pieces);
+        let firsts = firsts(self.function);
+        for ((returned, words), first) in
+            (self.function.returns.iter().zip(&self.returns)).zip(firsts)
+        {
+            for byte in (0..returned.bytes as usize).filter(|byte| has(&missing, first + byte)) {
+                let (slot, _) = words.place(byte as u32 / 4);
+                let bits = 0xff << (byte % 4 * 8);
+                match all.last_mut().filter(|it: &&mut Unset| it.slot == slot) {
+                    Some(word) => word.bits |= bits,
+                    None => all.push(Unset {
+                        slot,
+                        bits,
+                        name: returned.name.clone(),
+                    }),
+                }
             }
         }
         all
     }
 }
 
-/// The bytes of a function's returned values that a path to its end leaves as they were.
-fn missing(function: &Function, body: &Body, pieces: &[Piece]) -> BTreeSet<Byte> {
-    let returns = (0u32..).zip(&function.returns);
-    let whole: BTreeSet<Byte> = returns
-        .flat_map(|(value, it)| (0..it.bytes).map(move |byte| (value, byte)))
-        .collect();
-    if whole.is_empty() {
-        return whole;
+/// Where each returned value begins among the bytes of all.
+fn firsts(function: &Function) -> Vec<usize> {
+    let ends = function.returns.iter().scan(0usize, |end, it| {
+        let first = *end;
+        *end = end.saturating_add(usize::try_from(it.bytes).unwrap_or(usize::MAX));
+        Some(first)
+    });
+    ends.collect()
+}
+
+fn has(bytes: &Bytes, byte: usize) -> bool {
+    bytes
+        .get(byte / 64)
+        .is_some_and(|word| word >> (byte % 64) & 1 == 1)
+}
+
+/// The bytes of a function's returned values in memory that a path to its end leaves as they were.
+fn missing(function: &Function, body: &Body, pieces: &[Piece]) -> Bytes {
+    let firsts = firsts(function);
+    let mut whole = Bytes::default();
+    for (returned, first) in function.returns.iter().zip(&firsts) {
+        if returned.storage == ParameterStorage::Memory {
+            let end = first.saturating_add(returned.bytes as usize);
+            (*first..end.min(MOST_BYTES)).for_each(|byte| whole[byte / 64] |= 1 << (byte % 64));
+        }
+    }
+    let mut at_end = Bytes::default();
+    if whole == at_end {
+        return at_end;
     }
     // What may be missing where a piece begins grows until nothing changes.
-    let mut at_start: Vec<Option<BTreeSet<Byte>>> = vec![None; pieces.len()];
+    let mut at_start: Vec<Option<Bytes>> = vec![None; pieces.len()];
     at_start[0] = Some(whole);
-    let mut at_end = BTreeSet::new();
     let mut changed = vec![0];
     while let Some(index) = changed.pop() {
-        let (piece, mut left) = (&pieces[index], at_start[index].clone().unwrap_or_default());
+        let (piece, mut left) = (&pieces[index], at_start[index].unwrap_or_default());
         for instruction in &body.instructions[piece.straight.clone()] {
-            stored(instruction, |byte| _ = left.remove(&byte));
+            stored(instruction, &firsts, |byte| {
+                if let Some(word) = left.get_mut(byte / 64) {
+                    *word &= !(1 << (byte % 64));
+                }
+            });
         }
         if piece.end == End::Return {
-            at_end.extend(&left);
+            add(&mut at_end, &left);
         }
         for target in piece.end.targets() {
             let is_new = at_start[target].is_none();
-            let known = at_start[target].get_or_insert_default();
-            let before = known.len();
-            known.extend(&left);
-            if is_new || known.len() != before {
+            if add(at_start[target].get_or_insert_default(), &left) || is_new {
                 changed.push(target);
             }
         }
@@ -84,8 +110,15 @@ fn missing(function: &Function, body: &Body, pieces: &[Piece]) -> BTreeSet<Byte>
     at_end
 }
 
+/// Adds bytes to others, and says whether there are more now.
+fn add(to: &mut Bytes, more: &Bytes) -> bool {
+    let before = *to;
+    to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
+    *to != before
+}
+
 /// Tells the bytes of returned values that an instruction stores.
-fn stored(instruction: &Instruction, mut tell: impl FnMut(Byte)) {
+fn stored(instruction: &Instruction, firsts: &[usize], tell: impl FnMut(usize)) {
     let Operation::St(store) = &instruction.operation else {
         return;
     };
@@ -96,11 +129,7 @@ fn stored(instruction: &Instruction, mut tell: impl FnMut(Byte)) {
     else {
         return;
     };
-    let bytes = store.a.len() as u64 * u64::from(store.ty.bytes());
-    let first = offset as u64;
-    (first..first.saturating_add(bytes)).for_each(|byte| tell((value, byte)));
-}
-
-fn ones(bits: u32) -> u128 {
-    u128::MAX >> (128 - bits)
+    let bytes = store.a.len() * store.ty.bytes() as usize;
+    let first = firsts[value as usize].saturating_add(offset as usize);
+    (first..first.saturating_add(bytes)).for_each(tell);
 }

@@ -14,7 +14,7 @@ const PTX: &str = "
 .address_size 64
 .func (.reg .b32 o) next(.reg .b32 a) { add.u32 o, a, 1; ret; }
 .func (.param .b32 o) in_memory(.param .b32 a) { .reg .b32 %r; ld.param.b32 %r, [a]; st.param.b32 [o], %r; ret; }
-.func (.reg .f64 o) several(.reg .f64 a, .reg .f32 x, .reg .f32 y, .reg .b16 h)
+.func (.reg .f64 o) several(.reg .f64 a, .reg .f32 x, .reg .f32 y, .reg .b32 h)
 {
     .reg .pred %p;
     .reg .f64 %d<4>;
@@ -23,7 +23,7 @@ AGAIN:
     cvt.f64.f32 %d2, y;
     add.f64 a, a, %d1;
     mov.f64 o, a;
-    cvt.rn.f64.u16 %d3, h;
+    cvt.rn.f64.u32 %d3, h;
     add.f64 o, o, %d3;
     setp.lt.f64 %p, a, 0d4010000000000000;
     @%p bra AGAIN;
@@ -38,7 +38,7 @@ AGAIN:
     .reg .b64 %rd<3>;
     .reg .f64 %d;
     .reg .f32 %x, %y;
-    .reg .b16 %h;
+    .reg .b32 %h;
     .reg .pred %p;
     mov.u64 %rd1, out;
     mov.u32 %r0, %tid.x;
@@ -55,7 +55,7 @@ AGAIN:
     mov.f32 %x, 0f3F800000;
     cvt.rn.f32.s32 %y, %r0;
     sub.f32 %y, %y, 0f41800000;
-    mov.b16 %h, 9;
+    mov.b32 %h, 9;
     call (%d), several, (0d4000000000000000, %x, %y, %h);
     st.global.v4.b32 [%rd1], {%r2, %r6, %r4, %r3};
     st.global.f64 [%rd1+16], %d;

@@ -17,8 +17,9 @@ const HEAD: &str = "
 .address_size 64
 .visible .entry kernel(.param .u64 x)
 {
-.reg .pred %p<2>;
+.reg .pred %p<3>;
 .reg .b32 %r<8>;
+.reg .f32 %f<2>;
 .reg .b64 %rd<8>;
 ld.param.u64 %rd1, [x];
 mov.u32 %r1, %tid.x;
@@ -168,6 +169,16 @@ fn what_is_written_on_each_way_before_it_is_used_is_clean() {
         // Bits that are not kept.
         "and.b32 %r4, %r5, 0;",
         "mov.u32 %r7, 3;\nAGAIN:\nmov.u32 %r4, %r6;\nmov.u32 %r6, %r7;\nsub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra AGAIN;",
+        // The other half of a register of two floats.
+        "cvt.rn.f16x2.f32 %r5, %f1, 0f40400000;\nadd.rn.f16x2 %r5, %r5, %r5;\nand.b32 %r4, %r5, 65535;",
+        // Written by a barrier, and by an mbarrier, before it is used.
+        "mov.u32 %r7, 0;\nsetp.ne.u32 %p0, %r7, 0;\nAGAIN:\nsetp.eq.u32 %p2, %r7, 1;\n@%p2 bra USE;\nbar.red.or.pred %p1, 0, %p0;\n\
+        add.u32 %r7, %r7, 1;\nbra AGAIN;\nUSE:\nmov.u32 %r4, 5;\n@%p1 mov.u32 %r4, 6;",
+        ".shared .b64 s;\nsetp.eq.u32 %p0, %r1, 0;\n@%p0 mbarrier.init.shared.b64 [s], 32;\nbar.sync 0;\nmov.u32 %r7, 0;\nAGAIN:\n\
+        setp.eq.u32 %p2, %r7, 1;\n@%p2 bra USE;\nmbarrier.arrive.shared.b64 %rd6, [s];\nadd.u32 %r7, %r7, 1;\nbra AGAIN;\nUSE:\n\
+        mbarrier.try_wait.shared.b64 %p1, [s], %rd6;\n@!%p1 bra USE;\nmov.u32 %r4, 5;",
+        // A carry of a sum that is not used.
+        "add.cc.u32 %r5, %r5, 1;\nadd.cc.u32 %r4, %r1, 3;\naddc.u32 %r4, %r4, 0;",
         // Computed once for all blocks, wherever it stands.
         "mov.u32 %r7, 2;\nAGAIN:\nsetp.eq.u32 %p1, %r7, 1;\n@%p1 mov.u32 %r4, %r6;\nmov.u32 %r6, %ntid.x;\nsub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra AGAIN;",
     ] {

@@ -77,7 +77,8 @@ impl Undefined {
         (self.has_met, self.is_known) = (true, true);
     }
 
-    /// Returns the finding where the value of a load is used, and since when it is held back. `None` without a load.
+    /// Returns the finding where what a load has read, or what a function has begun with, is used, and since when it is held
+    /// back. `None` without either.
     fn found(
         &self,
         origin: OriginId,

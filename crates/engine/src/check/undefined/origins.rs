@@ -1,4 +1,4 @@
-//! The loads that undefined values came from.
+//! The loads that undefined values came from, and the registers that nothing has written.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::check::finding::{Agent, Finding};
 /// How many are remembered; a later one takes the place of the oldest.
 pub(super) const MOST: usize = 1 << 14;
 
-/// The number of a load, from 1 on. A value may live longer than its load is remembered, so numbers are not given again.
+/// The number of a load or of a register, from 1 on. A value may live longer than its load is remembered, so numbers are not given again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OriginId(u32);
 
@@ -21,7 +21,7 @@ impl OriginId {
         OriginId(number)
     }
 
-    /// Whether it is the number of a load.
+    /// Whether it is a number of something.
     pub(super) fn is_known(self) -> bool {
         self != OriginId::default()
     }
@@ -31,7 +31,7 @@ impl OriginId {
     }
 }
 
-/// An instruction, its thread and what it has read.
+/// An instruction, its thread and the address that it has read; of a register the function, the kernel and the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) launch: Option<LaunchId>,

@@ -42,6 +42,33 @@ pub(super) fn whole(value: &Value, kind: Kind) -> Value {
     Value { bits, ..*value }
 }
 
+/// All bits of the upper part, of so many bits, where something of the first source is undefined, and of the lower one by the
+/// second.
+pub(super) fn packed(undefined: &[(usize, Value)], of: u32) -> Value {
+    let mut packed = any(undefined);
+    packed.bits = std::array::from_fn(|lane| {
+        let each = undefined.iter().filter(|it| it.1.bits[lane] != 0);
+        each.fold(0, |all, (source, _)| match source {
+            0 => all | ones(of) << of,
+            _ => all | ones(of),
+        })
+    });
+    packed
+}
+
+/// All bits of the parts, each of so many bits, of which one is undefined.
+pub(super) fn parts(value: &Value, of: u32) -> Value {
+    let spread = |bits: u128| {
+        let parts = (0..128 / of).map(|part| ones(of) << (part * of));
+        let undefined = parts.filter(|part| bits & part != 0);
+        undefined.fold(0, |all, part| all | part)
+    };
+    Value {
+        bits: value.bits.map(spread),
+        ..*value
+    }
+}
+
 /// The bits from the lowest undefined one on.
 pub(super) fn carried(value: &Value, kind: Kind) -> Value {
     let bits = value.bits.map(|bits| match bits {
