@@ -131,7 +131,7 @@ pub(crate) struct Decoded {
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
     pub(crate) returns: Vec<Words>,
-    /// What may be read before it is written.
+    /// Registers and words of returned values that may be read before they are written.
     pub(crate) unset: Vec<Unset>,
     /// The local memory that an activation takes.
     pub(crate) frame: Arc<FrameLayout>,

@@ -40,6 +40,11 @@ impl Signature {
     }
 }
 
+/// In `aux` of a chained sum, below the carry's slot: the carry is added.
+pub(crate) const CARRY_IN: u64 = 1;
+/// The carry is kept.
+pub(crate) const CARRY_OUT: u64 = 2;
+
 /// The required meaning of `aux`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Aux {

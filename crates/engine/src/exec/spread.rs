@@ -18,8 +18,8 @@ pub(crate) enum Spread {
     Order(u8),
     /// As [`Spread::Whole`], by the second source being what is divided by.
     Divides,
-    /// Registers of parts of so many bits: each part of the result comes from that of each source.
-    Parts(u8),
+    /// Registers of parts: each part of the result comes from that of each source.
+    Parts(Widths),
     /// Two parts of so many bits: the upper one comes from the first source, the lower one from the second.
     Packs(u8),
     /// Each lane has the first source's of another lane.
@@ -28,4 +28,22 @@ pub(crate) enum Spread {
     Across,
     /// Addresses, and what is loaded, stored or changed there.
     Access,
+}
+
+/// Bits of a part of a source and of a result, powers of two: each by its logarithm, because an operation has room for a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Widths(u8);
+
+impl Widths {
+    pub(crate) fn new(from: u32, to: u32) -> Widths {
+        Widths((from.ilog2() << 4 | to.ilog2()) as u8)
+    }
+
+    pub(crate) fn from(self) -> u32 {
+        1 << (self.0 >> 4)
+    }
+
+    pub(crate) fn to(self) -> u32 {
+        1 << (self.0 & 15)
+    }
 }

@@ -16,13 +16,12 @@ use super::gates::{read, write};
 use super::op::{self, Context, Op};
 use super::program::{Call, Callee, Program, Then, Unset, Words};
 use super::registers::{FULL, Kind, LANES, lanes_of};
-use super::signature::{Aux, Signature, Table};
+use super::signature::{Aux, CARRY_IN, CARRY_OUT, Signature, Table};
 use super::spread::Spread;
 use super::wgmma::Left;
 use crate::arith::tensor;
 use crate::check::Accessors;
 use crate::check::undefined::{OriginId, RegisterId, Use, Value};
-use crate::lower::carry;
 
 use bits::{across, any, carried, extreme, joined, ones, packed, parts, whole};
 
@@ -137,7 +136,7 @@ unsafe fn result(
             }
             Spread::Carries => Some(carried(&all, kind)),
             Spread::Packs(bits) => Some(packed(undefined, bits.into())),
-            Spread::Parts(bits) => Some(parts(&all, bits.into())),
+            Spread::Parts(widths) => Some(parts(&all, widths)),
             Spread::Equality => compared(context, operands, undefined),
             Spread::Across => across(&all, kind, context.mask),
             Spread::Divides => {
@@ -169,9 +168,9 @@ impl Operands {
             Aux::Slot(kind) => all.sources.push((op.aux as u32, kind)),
             Aux::Above(bits) => {
                 let carry = ((op.aux >> bits) as u32, Kind::Predicate);
-                let (is_read, is_written) = carry::flags_of(op.aux);
-                all.sources.extend(is_read.then_some(carry));
-                all.results.extend(is_written.then_some(carry));
+                let does = |flag: u64| (op.aux & flag != 0).then_some(carry);
+                all.sources.extend(does(CARRY_IN));
+                all.results.extend(does(CARRY_OUT));
             }
             Aux::List => {
                 let list = &program.lists[op.aux as usize..][..op.b as usize];

@@ -11,21 +11,12 @@ use super::{Lowered, Lowering};
 use crate::arith::integer;
 use crate::exec::op::{Context, Op, signs};
 use crate::exec::registers::{Kind, LANES, Lane};
-use crate::exec::signature::{Aux, Handler, Operand as _};
+use crate::exec::signature::{Aux, CARRY_IN as IN, CARRY_OUT as OUT, Handler, Operand as _};
 
-/// The carry is added.
-const IN: u64 = 1;
-/// The carry is kept.
-const OUT: u64 = 2;
 /// Where no carry is added, 1 is: a difference begins so.
 const ONE: u64 = 4;
 /// Where the carry's slot begins in `aux`.
 const SLOT: u32 = 3;
-
-/// Whether an operation adds the carry, and whether it keeps one.
-pub(crate) fn flags_of(aux: u64) -> (bool, bool) {
-    (aux & IN != 0, aux & OUT != 0)
-}
 
 /// A handler of a function of three numbers and a carry.
 macro_rules! chained {

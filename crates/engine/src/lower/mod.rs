@@ -5,7 +5,7 @@ mod apply;
 mod asynchronous;
 pub(crate) mod atomic;
 mod bits;
-pub(crate) mod carry;
+mod carry;
 pub(crate) mod cluster;
 mod compare;
 pub(crate) mod control;

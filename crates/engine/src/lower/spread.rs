@@ -2,7 +2,7 @@
 
 use ptx::{Comparison, Half, Operation, Type};
 
-use crate::exec::spread::Spread;
+use crate::exec::spread::{Spread, Widths};
 
 /// Returns the rule of an instruction's operations.
 pub(super) fn of(operation: &Operation) -> Spread {
@@ -37,20 +37,23 @@ pub(super) fn of(operation: &Operation) -> Spread {
         O::IntegerDiv(_) | O::IntegerRem(_) => Spread::Divides,
         O::Setp(it) if is_equality(it.comparison) && is_integer(it.ty) => Spread::Equality,
         O::Setp(it) if is_integer(it.ty) => Spread::Order(it.ty.bits() as u8),
-        O::FloatAdd(_) | O::FloatSub(_) | O::FloatMul(_) | O::Fma(_) => parts(operation),
-        O::FloatMin(_) | O::FloatMax(_) | O::FloatAbs(_) | O::FloatNeg(_) => parts(operation),
+        O::Cvt(it) if it.random.is_none() => parts(it.from, it.to),
+        O::FloatAdd(it) | O::FloatSub(it) | O::FloatMul(it) => parts(it.ty, it.ty),
+        O::FloatMin(it) | O::FloatMax(it) => parts(it.ty, it.ty),
+        O::FloatAbs(it) | O::FloatNeg(it) | O::Ex2(it) | O::Tanh(it) => parts(it.ty, it.ty),
+        O::Fma(it) => parts(it.ty, it.ty),
         O::Shfl(_) => Spread::Shuffle,
         O::Vote(_) | O::Match(_) | O::Redux(_) | O::Elect(_) | O::Movmatrix(_) => Spread::Across,
         _ => Spread::Whole,
     }
 }
 
-/// The rule of arithmetic with floats, one of them or two in a register.
-fn parts(operation: &Operation) -> Spread {
-    match operation.facts().element {
-        Some(Type::F16x2 | Type::Bf16x2) => Spread::Parts(16),
-        Some(Type::F32x2) => Spread::Parts(32),
-        _ => Spread::Whole,
+/// The rule of what is computed of one value in a register, or of each of two.
+fn parts(from: Type, to: Type) -> Spread {
+    let is_two = |ty: Type| ty.name().ends_with("x2");
+    match is_two(from) && is_two(to) {
+        true => Spread::Parts(Widths::new(from.bits() / 2, to.bits() / 2)),
+        false => Spread::Whole,
     }
 }
 

@@ -20,6 +20,7 @@ const HEAD: &str = "
 .reg .pred %p<3>;
 .reg .b32 %r<8>;
 .reg .f32 %f<2>;
+.reg .b16 %h<2>;
 .reg .b64 %rd<8>;
 ld.param.u64 %rd1, [x];
 mov.u32 %r1, %tid.x;
@@ -171,6 +172,8 @@ fn what_is_written_on_each_way_before_it_is_used_is_clean() {
         "mov.u32 %r7, 3;\nAGAIN:\nmov.u32 %r4, %r6;\nmov.u32 %r6, %r7;\nsub.u32 %r7, %r7, 1;\nsetp.ne.u32 %p1, %r7, 0;\n@%p1 bra AGAIN;",
         // The other half of a register of two floats.
         "cvt.rn.f16x2.f32 %r5, %f1, 0f40400000;\nadd.rn.f16x2 %r5, %r5, %r5;\nand.b32 %r4, %r5, 65535;",
+        "cvt.rn.f16x2.f32 %r5, %f1, 0f40400000;\ncvt.rn.satfinite.e4m3x2.f16x2 %h1, %r5;\ncvt.rn.f16x2.e4m3x2 %r5, %h1;\n\
+        and.b32 %r4, %r5, 65535;",
         // Written by a barrier, and by an mbarrier, before it is used.
         "mov.u32 %r7, 0;\nsetp.ne.u32 %p0, %r7, 0;\nAGAIN:\nsetp.eq.u32 %p2, %r7, 1;\n@%p2 bra USE;\nbar.red.or.pred %p1, 0, %p0;\n\
         add.u32 %r7, %r7, 1;\nbra AGAIN;\nUSE:\nmov.u32 %r4, 5;\n@%p1 mov.u32 %r4, 6;",

@@ -2,6 +2,7 @@
 
 use crate::check::undefined::Value;
 use crate::exec::registers::{Kind, LANES, lanes_of};
+use crate::exec::spread::Widths;
 
 /// An extreme of undefined bits: the least, the greatest, and both of signed numbers.
 pub(super) fn extreme(bits: u128, which: usize, sign: Option<u128>) -> u128 {
@@ -56,12 +57,13 @@ pub(super) fn packed(undefined: &[(usize, Value)], of: u32) -> Value {
     packed
 }
 
-/// All bits of the parts, each of so many bits, of which one is undefined.
-pub(super) fn parts(value: &Value, of: u32) -> Value {
+/// All bits of the parts of a result, of so many bits, of which something is undefined in a source's part.
+pub(super) fn parts(value: &Value, widths: Widths) -> Value {
+    let (from, to) = (widths.from(), widths.to());
     let spread = |bits: u128| {
-        let parts = (0..128 / of).map(|part| ones(of) << (part * of));
-        let undefined = parts.filter(|part| bits & part != 0);
-        undefined.fold(0, |all, part| all | part)
+        let undefined =
+            (0..128 / from.max(to)).filter(|part| bits >> (part * from) & ones(from) != 0);
+        undefined.fold(0, |all, part| all | ones(to) << (part * to))
     };
     Value {
         bits: value.bits.map(spread),
