@@ -84,7 +84,7 @@ impl Warp {
     }
 
     /// Makes room for `bytes` of local memory a thread.
-    fn grow_local(&mut self, bytes: u32) {
+    pub(super) fn grow_local(&mut self, bytes: u32) {
         let bytes = bytes.next_multiple_of(16).max(self.local_bytes * 2);
         let mut grown = vec![u64::MAX; LANES * bytes as usize / 8];
         let before = self.local_bytes as usize / 8;
@@ -109,6 +109,15 @@ impl Warp {
                 context.mask = group.mask;
                 builtin::call(which, call, context, instruction)
                     .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
+                if context.at.tracks {
+                    undefined::returned(context, call, group.mask);
+                }
+                group.at = next;
+                return Ok(group);
+            }
+            Callee::Stack(which) => {
+                context.mask = group.mask;
+                self.stack(which, call, context, instruction)?;
                 if context.at.tracks {
                     undefined::returned(context, call, group.mask);
                 }

@@ -53,6 +53,7 @@ pub(crate) mod shuffle;
 pub(crate) mod signature;
 pub(crate) mod slot_map;
 pub(crate) mod spread;
+mod stack;
 pub(crate) mod stepper;
 pub(crate) mod steps;
 mod stops;

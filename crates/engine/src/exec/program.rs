@@ -382,6 +382,22 @@ pub(crate) enum Callee {
     Address(u32),
     /// A function that the driver defines.
     Builtin(Builtin),
+    /// None, but an instruction that changes the stack.
+    Stack(Stack),
+}
+
+/// Instructions that change the stack of the running function, or tell where it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stack {
+    /// `alloca`: of so many bytes, the address.
+    Allocate {
+        /// The address is a multiple of this.
+        alignment: u32,
+    },
+    /// `stacksave`
+    Save,
+    /// `stackrestore`
+    Restore,
 }
 
 /// Functions that the driver defines.

@@ -273,7 +273,7 @@ pub(super) fn at_end(context: &mut Context<'_>, then: &Then, mask: u32, instruct
         }
         Then::Call { call, .. } => match call.callee {
             Callee::Address(slot) => decides(slot, Use::Function),
-            Callee::Builtin(_) => {
+            Callee::Builtin(_) | Callee::Stack(_) => {
                 let words = call.arguments.iter().flat_map(|it| it.slots());
                 words.for_each(|it| decides(it, Use::Operand));
             }

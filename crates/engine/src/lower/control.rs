@@ -7,14 +7,16 @@ use ptx::{
 
 use super::flow::End;
 use super::handler::handler;
+use super::locals::ALIGNMENT;
 use super::{Lowered, Lowering};
 use crate::exec::cluster;
 use crate::exec::op::unary;
 use crate::exec::parameter_bounds::parameter_bounds;
 use crate::exec::program::{
-    Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
+    Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Stack, Then, Words,
 };
 use crate::exec::registers::{Kind, LANES};
+use crate::limits::MAX_LOCAL_BYTES;
 use crate::memory::windows;
 
 /// Returns the kind of a special register.
@@ -274,6 +276,22 @@ impl Lowering<'_> {
                     next: targets[0] as u32,
                 },
                 Operation::Call(call) => self.call(call, targets[0] as u32)?,
+                Operation::Alloca(it) => {
+                    let alignment = it.alignment.unwrap_or(0).max(ALIGNMENT);
+                    if alignment > MAX_LOCAL_BYTES {
+                        return Err(format!("an alignment of {alignment} bytes"));
+                    }
+                    let which = Stack::Allocate { alignment };
+                    let size = Some((it.size, it.ty));
+                    self.stack(which, size, Some(it.d), targets[0] as u32)?
+                }
+                Operation::Stacksave(it) => {
+                    self.stack(Stack::Save, None, Some(it.d), targets[0] as u32)?
+                }
+                Operation::Stackrestore(it) => {
+                    let to = Some((it.a, it.ty));
+                    self.stack(Stack::Restore, to, None, targets[0] as u32)?
+                }
                 Operation::Exit => Then::Exit,
                 _ => Then::Trap,
             },
@@ -307,6 +325,35 @@ impl Lowering<'_> {
             },
             aligned: barrier.aligned,
             action,
+        })
+    }
+
+    /// An instruction on the stack, which has an operand and a result as a call has them.
+    fn stack(
+        &mut self,
+        which: Stack,
+        operand: Option<(Operand, ptx::Type)>,
+        result: Option<Reg>,
+        next: u32,
+    ) -> Lowered<Then> {
+        let mut arguments = Vec::new();
+        if let Some((operand, ty)) = operand {
+            let kind = super::slots::kind(ty);
+            let words = Words::of_slot(self.read(&operand, kind)?, kind);
+            arguments.push(words.ok_or("an operand of another type")?);
+        }
+        let mut returns = Vec::new();
+        if let Some(register) = result {
+            returns.push(self.words_of_register(register)?);
+        }
+        let call = crate::exec::program::Call {
+            callee: Callee::Stack(which),
+            arguments,
+            returns,
+        };
+        Ok(Then::Call {
+            call: Box::new(call),
+            next,
         })
     }
 

@@ -110,7 +110,16 @@ pub(crate) fn meets(instruction: &Instruction) -> bool {
 
 /// Whether a block ends with an instruction.
 fn ends(instruction: &Instruction) -> bool {
-    instruction.operation.facts().flow != Flow::Next
+    instruction.operation.facts().flow != Flow::Next || changes_stack(instruction)
+}
+
+/// Whether an instruction is executed as a call is, because memory of the thread begins or ends with it.
+pub(crate) fn changes_stack(instruction: &Instruction) -> bool {
+    use Operation::{Alloca, Stackrestore, Stacksave};
+    matches!(
+        instruction.operation,
+        Alloca(_) | Stacksave(_) | Stackrestore(_)
+    )
 }
 
 /// Where blocks begin, and their numbers.
@@ -173,6 +182,7 @@ impl<'b> Blocks<'b> {
             targets,
         };
         let end = match (instruction.operation.facts().flow, &instruction.operation) {
+            _ if changes_stack(instruction) => by(vec![next]),
             (Flow::Next, _) => {
                 return Piece {
                     straight: range.clone(),

@@ -2,6 +2,7 @@
 
 use ptx::{Body, Function, Space};
 
+use super::flow::changes_stack;
 use crate::memory::{FrameLayout, Kind, Label, LocalVariable};
 use crate::source;
 
@@ -13,7 +14,7 @@ const GAP: u32 = 64;
 const DEPOT: &str = "__local_depot";
 
 /// Alignment of a frame, at least.
-const ALIGNMENT: u32 = 16;
+pub(super) const ALIGNMENT: u32 = 16;
 
 /// The local variables of a body.
 #[derive(Debug)]
@@ -53,6 +54,10 @@ impl Locals {
             frame.bytes = offset + bytes;
             frame.alignment = frame.alignment.max(variable.alignment);
             indices.push(index as u32);
+        }
+        // What the stack grows by belongs to the function's frame, so that there must be one.
+        if frame.bytes == 0 && body.instructions.iter().any(changes_stack) {
+            frame.bytes = ALIGNMENT;
         }
         Locals { indices, frame }
     }

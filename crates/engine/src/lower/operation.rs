@@ -134,9 +134,11 @@ impl Lowering<'_> {
             | O::Exit
             | O::Trap
             | O::Brkpt
-            | O::Barrier(_) => Err("it stands within a block that it ends".to_owned()),
+            | O::Barrier(_)
+            | O::Stacksave(_)
+            | O::Stackrestore(_)
+            | O::Alloca(_) => Err("it stands within a block that it ends".to_owned()),
             O::Nanosleep(_) => self.nanosleep(),
-            O::Stacksave(_) | O::Stackrestore(_) | O::Alloca(_) => Err(refused::STACK.to_owned()),
             // Synchronisation.
             O::BarrierWarp(it) => self.barrier_warp(&it.mask),
             O::BarrierCluster(it) => self.barrier_of_cluster(it),

@@ -7,7 +7,6 @@ use ptx::{
 
 pub(super) const BETWEEN_BLOCKS: &str =
     "copies between blocks, and stores that another block's mbarrier counts, are not emulated";
-pub(super) const STACK: &str = "the stack does not grow within a function";
 pub(super) const ELEMENTS: &str = "matrices whose elements become wider are not emulated";
 pub(super) const IMAGES: &str = "textures of several samples, formatted stores, and textures and surfaces by reference are not emulated";
 pub(super) const TENSOR_MAP: &str =

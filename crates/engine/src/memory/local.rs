@@ -70,6 +70,8 @@ struct Frame {
     layout: u32,
     start: u32,
     bytes: u32,
+    /// Whether `alloca` has added it to the one below.
+    is_added: bool,
 }
 
 impl Local {
@@ -101,10 +103,46 @@ impl Local {
             layout: self.number_of(layout),
             start: start.next_multiple_of(layout.alignment.max(1)),
             bytes: layout.bytes,
+            is_added: false,
         };
         self.is_used = true;
         active(mask).for_each(|lane| self.frames[lane].push(frame));
         frame.start
+    }
+
+    /// More bytes for the innermost frame of these lanes, behind it: their offset.
+    pub(crate) fn extend(&mut self, mask: u32, bytes: u32, alignment: u32) -> u32 {
+        let variable = LocalVariable {
+            kind: Kind::LocalVariable,
+            label: Label::new("alloca", 1),
+            offset: 0,
+            bytes,
+        };
+        let layout = FrameLayout {
+            bytes,
+            alignment,
+            variables: vec![variable],
+        };
+        let known = self.layouts.iter().find(|it| ***it == layout).cloned();
+        let start = self.push(mask, &known.unwrap_or_else(|| Arc::new(layout)));
+        for lane in active(mask) {
+            let last = self.frames[lane].last_mut();
+            last.expect("it was pushed").is_added = true;
+        }
+        start
+    }
+
+    /// How many frames a lane has, those that were added counted.
+    pub(crate) fn depth(&self, lane: usize) -> usize {
+        self.frames[lane].len()
+    }
+
+    /// Takes back what was added to a lane's innermost frame since it had so many.
+    pub(crate) fn restore(&mut self, lane: usize, depth: usize) {
+        let frames = &mut self.frames[lane];
+        while frames.len() > depth && frames.last().is_some_and(|it| it.is_added) {
+            frames.pop();
+        }
     }
 
     fn number_of(&mut self, layout: &Arc<FrameLayout>) -> u32 {
@@ -116,10 +154,10 @@ impl Local {
         number as u32
     }
 
-    /// The innermost frame of each of these lanes ends.
+    /// The innermost frame of each of these lanes ends, and what was added to it.
     pub fn pop(&mut self, mask: u32) {
         for lane in active(mask) {
-            self.frames[lane].pop();
+            while self.frames[lane].pop().is_some_and(|it| it.is_added) {}
         }
     }
 

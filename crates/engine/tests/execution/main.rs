@@ -24,6 +24,7 @@ mod read_only;
 mod refused;
 mod rows_of_memory;
 mod schedules;
+mod stack;
 mod support;
 mod time_limit;
 mod triton;

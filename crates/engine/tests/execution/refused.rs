@@ -147,7 +147,7 @@ fn the_corpus_and_the_list_agree() {
             }
         }
     }
-    assert!(count > 30, "{count} instructions of the corpus are refused");
+    assert!(count > 20, "{count} instructions of the corpus are refused");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -198,9 +198,6 @@ const EXAMPLES: &[&str] = &[
     "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [r], [r], r, [r];",
     "st.async.mbarrier::complete_tx::bytes.shared::cluster.u32 [r], r, [r];",
     "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.shared::cluster.add.u32 [r], r, [r];",
-    "stacksave.u64 d;",
-    "stackrestore.u64 d;",
-    "alloca.u64 d, 16, 8;",
     "cvt.rs.satfinite.e2m1x4.f32 h, {f, f, f, f}, r;",
     "rcp.rn.ftz.f64 g, g;",
     "rcp.rz.ftz.f64 g, g;",

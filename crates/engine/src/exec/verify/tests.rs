@@ -675,6 +675,14 @@ fn refuses_words(function: &str, of: impl Fn(&mut Draft, &dyn Fn(&mut Words))) {
         });
         assert!(why.is_some(), "{count} words, {by} behind their slot");
     }
+    for count in [1, 2, 3] {
+        let why = refusal(function, |draft| {
+            of(draft, &|words| {
+                (words.count, words.is_double) = (count, true)
+            });
+        });
+        assert!(why.is_some(), "{count} words in one slot of 64 bits");
+    }
 }
 
 #[test]
