@@ -68,6 +68,17 @@ impl Warp {
             return 0;
         }
         let local = self.frames.push(lanes, &program.frame);
+        self.begin_local(lanes, (local, program.frame.bytes), context);
+        local
+    }
+
+    /// Makes room for the local memory of some lanes, of which nothing is written yet: its offset and its bytes.
+    pub(super) fn begin_local(
+        &mut self,
+        lanes: u32,
+        (offset, bytes): (u32, u32),
+        context: &mut Context<'_>,
+    ) {
         let end = self.frames.bytes();
         if end > self.local_bytes {
             self.grow_local(end);
@@ -78,13 +89,12 @@ impl Warp {
                 warp: self.index,
                 mask: lanes,
             };
-            checking.checker.frame(who, local, program.frame.bytes);
+            checking.checker.frame(who, offset, bytes);
         }
-        local
     }
 
     /// Makes room for `bytes` of local memory a thread.
-    pub(super) fn grow_local(&mut self, bytes: u32) {
+    fn grow_local(&mut self, bytes: u32) {
         let bytes = bytes.next_multiple_of(16).max(self.local_bytes * 2);
         let mut grown = vec![u64::MAX; LANES * bytes as usize / 8];
         let before = self.local_bytes as usize / 8;

@@ -6,7 +6,6 @@ use super::op::Context;
 use super::program::{Call, Stack};
 use super::registers::lanes_of;
 use super::warp::Warp;
-use crate::check::Accessors;
 use crate::limits::MAX_LOCAL_BYTES;
 
 impl Warp {
@@ -79,18 +78,7 @@ impl Warp {
             return Err(Failure::LocalMemory { actual, limit });
         }
         let start = self.frames.extend(lanes, bytes, alignment);
-        let end = self.frames.bytes();
-        if end > self.local_bytes {
-            self.grow_local(end);
-        }
-        if let Some(checking) = &mut context.at.checking {
-            let who = Accessors {
-                block: checking.block(),
-                warp: self.index,
-                mask: lanes,
-            };
-            checking.checker.frame(who, start, bytes);
-        }
+        self.begin_local(lanes, (start, bytes), context);
         Ok(start)
     }
 }

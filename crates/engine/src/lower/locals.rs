@@ -55,7 +55,7 @@ impl Locals {
             frame.alignment = frame.alignment.max(variable.alignment);
             indices.push(index as u32);
         }
-        // What the stack grows by belongs to the function's frame, so that there must be one.
+        // Memory of `alloca` ends with the function's frame, so that there must be one.
         if frame.bytes == 0 && body.instructions.iter().any(changes_stack) {
             frame.bytes = ALIGNMENT;
         }

@@ -84,7 +84,7 @@ fn missing(function: &Function, body: &Body, pieces: &[Piece]) -> Bytes {
     if whole == at_end {
         return at_end;
     }
-    // What may be missing where a piece begins grows until nothing changes.
+    // The bytes that may be missing where a piece begins become more until nothing changes.
     let mut at_start: Vec<Option<Bytes>> = vec![None; pieces.len()];
     at_start[0] = Some(whole);
     let mut changed = vec![0];
