@@ -100,6 +100,22 @@ fn a_runtime_inside_of_a_program_gives_way() {
     runs(folder.path(), "--seeds 2");
 }
 
+/// As on an H200 with driver 580. What kernels call of the runtime for devices is linked with them.
+#[test]
+fn graphs_are_made_read_and_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    compile_as(folder, "graphs.cu", "-rdc=true -lcudadevrt");
+    runs(folder, "");
+    runs(folder, "--seeds 2");
+    let endless = "ridgepoint emulate --time-limit 1 ./runtime endless";
+    let errors = succeeds(folder, endless);
+    assert!(
+        errors.contains("a conditional node of a graph goes on after 1 s"),
+        "{errors}"
+    );
+}
+
 #[test]
 fn a_program_may_have_a_default_stream_for_each_thread() {
     let folder = tempfile::tempdir().expect("a folder");

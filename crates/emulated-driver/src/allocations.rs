@@ -12,6 +12,7 @@ use engine::memory::{self, Contents, DEVICES, Direction, Label, Memory, Protecti
 use crate::context::Context;
 use crate::device;
 use crate::findings::{Cause, found, say};
+use crate::graph_memory;
 use crate::handles::{Handle, lock};
 use crate::order::{self, Lane};
 use crate::pool;
@@ -36,12 +37,21 @@ pub(crate) enum Kind {
     Device,
     /// The same, of a pool.
     OfPool(Handle),
+    /// The same, that a node of a graph has allocated.
+    OfGraph,
     /// Memory that host and devices share.
     Managed,
     /// Host memory that kernels reach.
     Host,
     /// The program's own memory, which kernels reach.
     Registered,
+}
+
+impl Kind {
+    /// Whether it is memory of a device alone.
+    pub(crate) fn is_of_device(self) -> bool {
+        matches!(self, Kind::Device | Kind::OfPool(_) | Kind::OfGraph)
+    }
 }
 
 static ALL: LazyLock<Mutex<HashMap<u64, Allocated>>> = LazyLock::new(Mutex::default);
@@ -86,20 +96,22 @@ pub(crate) fn allocate(context: &Context, bytes: u64, kind: Kind) -> Answer<u64>
     let label = Label::new("", 1);
     let start = device::memory(device).allocate(bytes, ALIGNMENT, Contents::Undefined, label);
     let start = start.map_err(|_| Status::OUT_OF_MEMORY)?;
-    USED[device as usize].fetch_add(bytes, Ordering::Relaxed);
-    let flags = 0;
-    lock(&ALL).insert(
-        start,
-        Allocated {
-            context: context.handle,
-            device,
-            bytes,
-            kind,
-            flags,
-        },
-    );
-    recorded::memory(kind, (start, bytes), device, false);
+    add((start, bytes), (context.handle, device), kind);
     Ok(start)
+}
+
+/// Notes memory of a context's device that is allocated.
+pub(crate) fn add((start, bytes): (u64, u64), (context, device): (Handle, u32), kind: Kind) {
+    USED[device as usize].fetch_add(bytes, Ordering::Relaxed);
+    let allocated = Allocated {
+        context,
+        device,
+        bytes,
+        kind,
+        flags: 0,
+    };
+    lock(&ALL).insert(start, allocated);
+    recorded::memory(kind, (start, bytes), device, false);
 }
 
 /// Allocates host memory that kernels reach. Nobody sees what the host itself does with it: it counts as written.
@@ -188,22 +200,22 @@ pub(crate) fn register(context: &Context, (start, bytes): (u64, u64), flags: u32
 /// # Errors
 /// No such allocation begins there.
 pub(crate) fn free(start: u64, is_meant: impl Fn(Kind) -> bool) -> Answer {
+    free_if(start, is_meant).unwrap_or_else(|| {
+        say(&format!(
+            "free of {}: no such allocation begins there",
+            device::space().place(start)
+        ));
+        Err(Status::INVALID_VALUE)
+    })
+}
+
+/// The same; none where no such allocation begins there.
+pub(crate) fn free_if(start: u64, is_meant: impl Fn(Kind) -> bool) -> Option<Answer> {
     let mut all = lock(&ALL);
-    let found = all.get(&start).copied().filter(|it| is_meant(it.kind));
-    if found.is_some() {
-        all.remove(&start);
-    }
+    let found = all.get(&start).copied().filter(|it| is_meant(it.kind))?;
+    all.remove(&start);
     drop(all);
-    match found {
-        Some(allocated) => give_back(start, allocated),
-        None => {
-            say(&format!(
-                "free of {}: no such allocation begins there",
-                device::space().place(start)
-            ));
-            Err(Status::INVALID_VALUE)
-        }
-    }
+    Some(give_back(start, found))
 }
 
 /// Frees memory of a device in the order of a stream: what another stream still does with it is too late, as after a write.
@@ -211,15 +223,21 @@ pub(crate) fn free_in(lane: &Lane, start: u64) -> Answer {
     let allocated = at(start).ok_or(Status::INVALID_VALUE)?;
     let bytes = (start, allocated.bytes);
     touch("cuMemFreeAsync", lane, bytes, Direction::Write)?;
-    free(start, |it| matches!(it, Kind::Device | Kind::OfPool(_)))
+    free(start, Kind::is_of_device)
 }
 
 fn give_back(start: u64, allocated: Allocated) -> Answer {
     let bytes = (start, allocated.bytes);
     recorded::memory(allocated.kind, bytes, allocated.device, true);
+    if allocated.kind.is_of_device() {
+        USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);
+    }
     match allocated.kind {
+        Kind::OfGraph => {
+            graph_memory::end(start);
+            Ok(())
+        }
         Kind::Device | Kind::OfPool(_) => {
-            USED[allocated.device as usize].fetch_sub(allocated.bytes, Ordering::Relaxed);
             if let Kind::OfPool(pool) = allocated.kind {
                 pool::give_back(pool, allocated.bytes);
             }
@@ -260,6 +278,17 @@ pub(crate) fn free_all_of(context: Handle) {
 /// The memory of the device that an allocation is of; of the host's that of the first.
 fn memory_of(found: &memory::Allocation) -> &'static Arc<Memory> {
     device::memory(found.device.unwrap_or(0))
+}
+
+/// A function that refuses bytes: by whom they are used, where they are, and whether they have to be a device's.
+pub(crate) type Check = fn(&str, (u64, u64), bool) -> Answer;
+
+/// The same as [`check`], before something is put into a stream or a graph: what a graph allocates may come until it is done.
+pub(crate) fn check_ahead(what: &str, (address, bytes): (u64, u64), is_device: bool) -> Answer {
+    match device::space().find(address).is_none() && graph_memory::holds(address, bytes) {
+        true => Ok(()),
+        false => check(what, (address, bytes), is_device),
+    }
 }
 
 /// Refuses bytes that begin in an allocation and end outside of it, and, of a device's, those that begin in none: both are findings.

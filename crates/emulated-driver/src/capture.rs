@@ -264,10 +264,17 @@ pub(crate) fn add(stream: &Stream, work: Work) -> Answer<Option<Work>> {
     let Some(Capturing { session, last, .. }) = &mut *capturing else {
         return Ok(Some(work));
     };
-    let node = session.graph.add(work.of_node(), last.clone());
+    let work = work.of_node(session.graph.level());
+    let added = work.and_then(|it| session.graph.add(it, last.clone()));
+    let node = added.inspect_err(|_| session.invalidate())?;
     lock(&session.added).insert(node.handle, handles(last));
     *last = vec![node];
     Ok(None)
+}
+
+/// The graph of a stream's capture.
+pub(crate) fn graph_of(stream: &Stream) -> Option<Arc<Graph>> {
+    session_of(stream).map(|it| Arc::clone(&it.graph))
 }
 
 /// Returns where an event lies that is recorded in a stream that captures; none where the stream does not.

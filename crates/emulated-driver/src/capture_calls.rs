@@ -1,11 +1,10 @@
 //! Captures as programs begin, end and look at them.
 
-use std::sync::Arc;
-
 use crate::arguments::{In, Out};
 use crate::capture::{self, Known};
+use crate::graph::Graph;
 use crate::graph_calls::nodes;
-use crate::handles::{Handle, keep_shared, look};
+use crate::handles::{Handle, look};
 use crate::status::{Answer, Status};
 use crate::stream;
 
@@ -35,9 +34,7 @@ fn info(stream: Handle, asked: Asked) -> Answer {
     }) = capture::known(&stream)
     {
         if !asked.graph.is_null() {
-            asked
-                .graph
-                .put(graph.handle_or(|| keep_shared(Arc::clone(&graph))))?;
+            asked.graph.put(graph.known())?;
         }
         asked.after.put_if_asked(nodes);
         asked.edges.put_if_asked(edges);
@@ -53,7 +50,7 @@ fn update(stream: Handle, after: In<Handle>, edges: In<u64>, count: usize, flags
 }
 
 /// Refuses edges that begin within a kernel.
-fn of_whole_nodes(edges: In<u64>, count: usize) -> Answer {
+pub(crate) fn of_whole_nodes(edges: In<u64>, count: usize) -> Answer {
     match edges.is_null() || edges.all(count)?.iter().all(|it| *it == 0) {
         true => Ok(()),
         false => Err(Status::NOT_SUPPORTED),
@@ -65,7 +62,7 @@ pub(crate) mod calls {
 
     driver! {
         fn cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz(stream: Handle, mode: u32) {
-            capture::begin(&*stream::of(stream)?, Arc::default(), Vec::new(), mode)
+            capture::begin(&*stream::of(stream)?, Graph::within(0), Vec::new(), mode)
         }
         fn cuStreamBeginCaptureToGraph | cuStreamBeginCaptureToGraph_ptsz(
             stream: Handle, graph: Handle, after: In<Handle>, edges: In<u64>, count: usize, mode: u32,
@@ -75,9 +72,13 @@ pub(crate) mod calls {
             capture::begin(&stream, look(graph)?, nodes(after, count)?, mode)
         }
         fn cuStreamEndCapture | cuStreamEndCapture_ptsz(stream: Handle, to: Out<Handle>) {
-            to.put(0)?;
-            let graph = capture::finish(&*stream::of(stream)?)?;
-            to.put(graph.handle_or(|| keep_shared(Arc::clone(&graph))))
+            let stream = stream::of(stream)?;
+            // Who captures into a graph has it already.
+            if capture::graph_of(&stream).is_none_or(|it| it.handle().is_none()) { to.check()? }
+            to.put_if_asked(0);
+            let graph = capture::finish(&stream)?;
+            to.put_if_asked(graph.known());
+            Ok(())
         }
         fn cuStreamIsCapturing | cuStreamIsCapturing_ptsz(stream: Handle, status: Out<u32>) {
             status.put(capture::state(&*stream::of(stream)?)?.0)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::memory::Direction;
 
-use crate::allocations::{self, check, touch};
+use crate::allocations::{self, Check, check, check_ahead, touch};
 use crate::array::array;
 use crate::capture;
 use crate::context::current;
@@ -26,6 +26,17 @@ pub(crate) struct Side {
     plane: u64,
     /// Whether the program says that it is memory of a device; otherwise it may be any.
     is_device: bool,
+    /// The part of an array that it is.
+    array: Option<Part>,
+}
+
+/// Where something begins in an array.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    array: Handle,
+    x: usize,
+    y: usize,
+    z: usize,
 }
 
 /// A copy.
@@ -48,6 +59,50 @@ impl Side {
             pitch: 0,
             plane: 0,
             is_device,
+            array: None,
+        }
+    }
+
+    /// Returns it as a program reads it of a node.
+    fn described(&self, is_named: bool) -> Side3 {
+        let &Side {
+            address,
+            pitch,
+            plane,
+            is_device,
+            array,
+        } = self;
+        let kind = match (is_device, is_named) {
+            (true, _) => DEVICE,
+            (false, true) => HOST,
+            (false, false) => UNIFIED,
+        };
+        let none = Side3 {
+            x: 0,
+            y: 0,
+            z: 0,
+            level: 0,
+            kind,
+            host: if kind == HOST { address } else { 0 },
+            device: if kind == HOST { 0 } else { address },
+            array: 0,
+            reserved: 0,
+            pitch: pitch as usize,
+            height: plane.checked_div(pitch).unwrap_or(0) as usize,
+        };
+        match array {
+            None => none,
+            Some(Part { array, x, y, z }) => Side3 {
+                x,
+                y,
+                z,
+                kind: ARRAY,
+                device: 0,
+                array,
+                pitch: 0,
+                height: 0,
+                ..none
+            },
         }
     }
 
@@ -84,7 +139,7 @@ impl Copy {
     }
 
     /// Returns it with a copy of what it reads of the program's own memory, which the program may change when the call has returned.
-    pub(crate) fn staged(self) -> Copy {
+    pub(crate) fn staged(self: Arc<Self>) -> Arc<Copy> {
         if self.from.is_device || allocations::holding(self.from.address).is_some() {
             return self;
         }
@@ -105,12 +160,13 @@ impl Copy {
             pitch: self.width,
             plane: self.width * self.height,
             is_device: false,
+            array: None,
         };
-        Copy {
+        Arc::new(Copy {
             from,
             _staged: Some(staged),
-            ..self
-        }
+            ..*self
+        })
     }
 
     /// Whether it ends in the program's own memory, which no device reaches: then the call returns when it is done.
@@ -143,19 +199,36 @@ impl Copy {
         }
     }
 
-    /// Refuses what lies outside of its memory.
-    pub(crate) fn check(&self) -> Answer {
+    /// Refuses what lies outside of its memory, before it is put into a stream.
+    fn check_ahead(&self) -> Answer {
+        self.check_by(check_ahead)
+    }
+
+    fn check_by(&self, check: Check) -> Answer {
         self.each_row(|to, from| {
             check(self.what, (from, self.width), self.from.is_device)?;
             check(self.what, (to, self.width), self.to.is_device)
         })
     }
 
+    /// Returns it as a program reads it of a node.
+    pub(crate) fn described(&self) -> Planes {
+        // Where a program has left it to the addresses, it has done so for both sides.
+        let is_named = self.from.is_device || self.to.is_device;
+        Planes {
+            from: self.from.described(is_named),
+            to: self.to.described(is_named),
+            width: self.width as usize,
+            height: self.height as usize,
+            depth: self.depth as usize,
+        }
+    }
+
     /// Does it.
     pub(crate) fn run(&self, lane: &Lane) -> Answer {
         // Memory that another thread frees meanwhile stays with the process.
         let _running = device::space().running();
-        self.check()?;
+        self.check_by(check)?;
         self.each_row(|to, from| {
             touch(self.what, lane, (from, self.width), Direction::Read)?;
             touch(self.what, lane, (to, self.width), Direction::Write)?;
@@ -177,9 +250,9 @@ fn copy(copy: Copy, stream: Option<Handle>) -> Answer {
     }
     let copy = copy.joined();
     let into = stream::of(stream.unwrap_or(0))?;
-    capture::noted(&into, copy.check())?;
+    capture::noted(&into, copy.check_ahead())?;
     let is_waited_for = copy.ends_in_own_memory() && !into.is_capturing();
-    submit(&into, Work::Copy(copy))?;
+    submit(&into, Work::Copy(copy.into()))?;
     match stream {
         Some(_) if is_waited_for => {
             queue::wait_for_stream(&into);
@@ -321,6 +394,12 @@ impl Side3 {
             pitch,
             plane,
             is_device: true,
+            array: Some(Part {
+                array: self.array,
+                x: self.x,
+                y: self.y,
+                z: self.z,
+            }),
         })
     }
 
@@ -346,6 +425,7 @@ impl Side3 {
             pitch,
             plane,
             is_device,
+            array: None,
         };
         let row = side.row(self.y as u64, self.z as u64);
         let address = row.and_then(|row| row.checked_add(self.x as u64));

@@ -8,7 +8,7 @@ use recording::Synchronized;
 
 use crate::capture;
 use crate::context::{self, Context, current};
-use crate::handles::{Handle, end, keep, lock, look};
+use crate::handles::{Handle, Kept, end, keep_as, lock, look, reserve};
 use crate::order::{self, Lane};
 use crate::queue;
 use crate::recorded;
@@ -18,6 +18,7 @@ use crate::work::{Work, submit};
 
 /// An event.
 pub(crate) struct Event {
+    pub(crate) handle: Handle,
     pub(crate) context: Handle,
     is_timed: bool,
     /// By what recordings name it.
@@ -126,6 +127,13 @@ impl Event {
         self.set(Place::Stream(recording));
     }
 
+    /// Makes what a lane does later come after where it was recorded last.
+    pub(crate) fn hold(&self, lane: &Lane) {
+        if let Some(Place::Stream(recording)) = self.place() {
+            recording.hold(lane);
+        }
+    }
+
     /// Makes a stream's later work wait for it.
     fn wait_in(&self, stream: &Arc<Stream>) -> Answer {
         match self.place() {
@@ -194,6 +202,35 @@ impl Event {
     }
 }
 
+/// `CU_EVENT_RECORD_EXTERNAL` and `CU_EVENT_WAIT_EXTERNAL`: where the stream captures, a node does it at each launch of the graph.
+const EXTERNAL: u32 = 1;
+
+/// Records an event in a stream, or adds a node that does so.
+///
+/// # Errors
+/// A node is asked for where no graph is captured.
+fn record(event: Handle, stream: Handle, flags: u32) -> Answer {
+    let (event, stream) = (look::<Event>(event)?, stream::of(stream)?);
+    match (flags & EXTERNAL != 0, stream.is_capturing()) {
+        (true, true) => submit(&stream, Work::Record(event)),
+        (true, false) => Err(Status::ILLEGAL_STATE),
+        (false, _) => event.record(&stream),
+    }
+}
+
+/// Makes a stream wait for an event, or adds a node that does so.
+///
+/// # Errors
+/// As [`record`].
+fn wait(stream: Handle, event: Handle, flags: u32) -> Answer {
+    let (event, stream) = (look::<Event>(event)?, stream::of(stream)?);
+    match (flags & EXTERNAL != 0, stream.is_capturing()) {
+        (true, true) => submit(&stream, Work::Await(event)),
+        (true, false) => Err(Status::ILLEGAL_STATE),
+        (false, _) => event.wait_in(&stream),
+    }
+}
+
 fn elapsed(first: Handle, last: Handle) -> Answer<f32> {
     let (first, last) = (look::<Event>(first)?, look::<Event>(last)?);
     if first.context != last.context {
@@ -208,12 +245,16 @@ fn elapsed(first: Handle, last: Handle) -> Answer<f32> {
 fn create(flags: u32) -> Answer<Handle> {
     let context = current()?.handle;
     let is_timed = flags & DISABLE_TIMING == 0;
-    Ok(keep(Event {
+    let handle = reserve();
+    let event = Event {
+        handle,
         context,
         is_timed,
         number: recorded::number(),
         place: Mutex::default(),
-    }))
+    };
+    keep_as(handle, Event::object(event.into()));
+    Ok(handle)
 }
 
 pub(crate) mod calls {
@@ -223,16 +264,12 @@ pub(crate) mod calls {
     driver! {
         fn cuEventCreate(to: Out<Handle>, flags: u32) { to.check()?; to.put(create(flags)?) }
         fn cuEventDestroy_v2(event: Handle) { end::<Event>(event).map(drop) }
-        fn cuEventRecord | cuEventRecord_ptsz(event: Handle, stream: Handle) { look::<Event>(event)?.record(&stream::of(stream)?) }
-        fn cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz(event: Handle, stream: Handle, _flags: u32) {
-            look::<Event>(event)?.record(&stream::of(stream)?)
-        }
+        fn cuEventRecord | cuEventRecord_ptsz(event: Handle, stream: Handle) { record(event, stream, 0) }
+        fn cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz(event: Handle, stream: Handle, flags: u32) { record(event, stream, flags) }
         fn cuEventSynchronize(event: Handle) { look::<Event>(event)?.admitted()?.wait_on_host() }
         fn cuEventQuery(event: Handle) { look::<Event>(event)?.admitted()?.query() }
         fn cuEventElapsedTime(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
         fn cuEventElapsedTime_v2(to: Out<f32>, first: Handle, last: Handle) { to.put(elapsed(first, last)?) }
-        fn cuStreamWaitEvent | cuStreamWaitEvent_ptsz(stream: Handle, event: Handle, _flags: u32) {
-            look::<Event>(event)?.wait_in(&stream::of(stream)?)
-        }
+        fn cuStreamWaitEvent | cuStreamWaitEvent_ptsz(stream: Handle, event: Handle, flags: u32) { wait(stream, event, flags) }
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::memory::Direction;
 
-use crate::allocations::{check, touch};
+use crate::allocations::{Check, check, check_ahead, touch};
 use crate::capture;
 use crate::context::current;
 use crate::device;
@@ -83,13 +83,25 @@ impl Fill {
     }
 
     /// Refuses what lies outside of an allocation or between elements.
-    pub(crate) fn check(&self) -> Answer {
+    fn check_by(&self, check: Check) -> Answer {
         let is_whole =
             self.to.is_multiple_of(self.element) && self.pitch.is_multiple_of(self.element);
         if !is_whole || self.height > 1 && self.bytes().is_none_or(|bytes| self.pitch < bytes) {
             return Err(Status::INVALID_VALUE);
         }
         self.each_row(|start, bytes| check(self.what, (start, bytes), true))
+    }
+
+    /// Returns it as a program reads it of a node.
+    pub(crate) fn described(&self) -> Described {
+        Described {
+            to: self.to,
+            pitch: self.pitch as usize,
+            value: self.value,
+            element: self.element as u32,
+            width: self.width as usize,
+            height: self.height as usize,
+        }
     }
 
     /// Does it.
@@ -99,7 +111,7 @@ impl Fill {
         }
         // Memory that another thread frees meanwhile stays with the process.
         let _running = device::space().running();
-        self.check()?;
+        self.check_by(check)?;
         self.each_row(|start, bytes| {
             touch(self.what, lane, (start, bytes), Direction::Write)?;
             let to = std::ptr::with_exposed_provenance_mut::<u8>(start as usize);
@@ -135,7 +147,7 @@ impl Described {
             pitch: self.pitch as u64,
         };
         let fill = fill.joined();
-        fill.check()?;
+        fill.check_by(check_ahead)?;
         Ok(fill)
     }
 }
@@ -148,7 +160,7 @@ fn fill(fill: Fill, stream: Option<Handle>) -> Answer {
     }
     let fill = fill.joined();
     let into = stream::of(stream.unwrap_or(0))?;
-    capture::noted(&into, fill.check())?;
+    capture::noted(&into, fill.check_by(check_ahead))?;
     submit(&into, Work::Fill(fill))
 }
 

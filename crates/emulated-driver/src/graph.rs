@@ -1,14 +1,15 @@
-//! Graphs: nodes, each with those that it comes after, and what is executed of them.
+//! Graphs: nodes, each with those that it comes after.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use engine::check;
-
 use crate::capture;
-use crate::handles::{Handle, Kept, end, keep_as, lock, reserve};
-use crate::order::{self, Lane, Owned};
-use crate::recorded::{self, Place};
+use crate::conditional::Condition;
+use crate::executable::{Executable, Extent, Step};
+use crate::handles::{Handle, Kept, end, keep_as, keep_shared, lock, reserve};
+use crate::launch_calls::{Attributes, Value};
+use crate::parameters::Told;
 use crate::status::{Answer, Status};
+use crate::user_object::{Retained, UserObject};
 use crate::work::Work;
 
 /// A node.
@@ -19,74 +20,25 @@ pub(crate) struct Node {
     original: Option<Handle>,
     work: Mutex<Work>,
     after: Mutex<Vec<Arc<Node>>>,
+    /// The attributes of a kernel's launch that a program has set.
+    attributes: Mutex<Attributes>,
+    /// The parameters of a kernel where a program reads them, until it sets others.
+    told: Mutex<Option<Told>>,
 }
 
 /// A graph, whose nodes are in an order in which they may be done.
-#[derive(Default)]
 pub(crate) struct Graph {
     nodes: Mutex<Vec<Arc<Node>>>,
     /// Known once a program has it.
     handle: OnceLock<Handle>,
-}
-
-/// A graph as it was when it was instantiated, or added to another: none holds itself.
-pub(crate) struct Executable {
-    nodes: Mutex<Vec<Step>>,
-    extent: Extent,
-    /// By what recordings name it.
-    number: u32,
-}
-
-/// How large a graph is with those within it.
-#[derive(Clone, Copy)]
-pub(crate) struct Extent {
-    nodes: usize,
-    depth: usize,
-}
-
-impl Extent {
-    pub(crate) const NOTHING: Extent = Extent { nodes: 0, depth: 0 };
-    /// A graph that is twice in another, which is twice in a third, soon has no end; and each takes a part of the stack.
-    const MOST: Extent = Extent {
-        nodes: 1 << 20,
-        depth: 64,
-    };
-
-    /// Returns the extent of a graph of these steps.
-    ///
-    /// # Errors
-    /// It is larger than a graph may be.
-    fn of(steps: &[Step]) -> Answer<Extent> {
-        let mut all = Extent::NOTHING;
-        for step in steps {
-            let within = step.work.extent();
-            all.nodes = all.nodes.saturating_add(1 + within.nodes);
-            all.depth = all.depth.max(1 + within.depth);
-        }
-        match all.nodes <= Extent::MOST.nodes && all.depth <= Extent::MOST.depth {
-            true => Ok(all),
-            false => Err(Status::INVALID_VALUE),
-        }
-    }
-}
-
-/// A node of an executable graph.
-#[derive(Clone)]
-struct Step {
-    node: Handle,
-    work: Work,
-    /// The numbers of the steps that it comes after.
-    after: Vec<usize>,
-    is_enabled: bool,
-}
-
-impl Step {
-    fn run(&self, lane: &Lane) -> Answer {
-        match self.is_enabled {
-            true => self.work.run(lane),
-            false => Ok(()),
-        }
-    }
+    /// How many graphs it is within: none of a program's own.
+    level: usize,
+    /// Whether a condition decides when it is done.
+    is_body: bool,
+    objects: Mutex<Vec<Arc<Retained>>>,
+    conditions: Mutex<Vec<Arc<Condition>>>,
+    /// The claim of its executable form, where there may be one at most.
+    claimed: Mutex<Weak<()>>,
 }
 
 impl Node {
@@ -94,8 +46,73 @@ impl Node {
         lock(&self.work).clone()
     }
 
-    pub(crate) fn set_work(&self, work: Work) {
-        *lock(&self.work) = work;
+    /// The graph that it is of, while there is one.
+    pub(crate) fn graph(&self) -> Option<Arc<Graph>> {
+        self.graph.upgrade()
+    }
+
+    /// Sets what it does.
+    ///
+    /// # Errors
+    /// That is of another kind.
+    pub(crate) fn set_work(&self, work: Work) -> Answer {
+        let before = self.work();
+        if work.kind() != before.kind() {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.replace(work.in_place_of(&before));
+        Ok(())
+    }
+
+    fn replace(&self, work: Work) {
+        let before = std::mem::replace(&mut *lock(&self.work), work);
+        *lock(&self.told) = None;
+        before.end_within();
+    }
+
+    /// Sets an attribute of a kernel's launch.
+    ///
+    /// # Errors
+    /// It is no kernel, or there is no such attribute.
+    pub(crate) fn set_attribute(&self, id: u32, value: Value) -> Answer {
+        let Work::Launch(launch) = self.work() else {
+            return Err(Status::INVALID_VALUE);
+        };
+        let launch = launch.with_attribute(id, value)?;
+        lock(&self.attributes).set(id, value);
+        self.replace(Work::Launch(launch.into()));
+        Ok(())
+    }
+
+    /// Returns an attribute of a kernel's launch.
+    ///
+    /// # Errors
+    /// As [`Node::set_attribute`].
+    pub(crate) fn attribute(&self, id: u32) -> Answer<Value> {
+        match self.work() {
+            Work::Launch(launch) => launch.attribute(id, &lock(&self.attributes)),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    /// Takes over the attributes of another kernel's launch.
+    ///
+    /// # Errors
+    /// One of both is no kernel.
+    pub(crate) fn copy_attributes(&self, from: &Node) -> Answer {
+        for id in Attributes::all() {
+            self.set_attribute(id, from.attribute(id)?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the addresses of a kernel's parameters, and those of the list of them, which stays until others are set.
+    pub(crate) fn tell(&self, make: impl FnOnce() -> Answer<Told>) -> Answer<usize> {
+        let mut told = lock(&self.told);
+        if told.is_none() {
+            *told = Some(make()?);
+        }
+        Ok(told.as_ref().map_or(0, Told::address))
     }
 
     pub(crate) fn after(&self) -> Vec<Arc<Node>> {
@@ -129,6 +146,9 @@ impl Node {
     pub(crate) fn destroy(self: &Arc<Self>) -> Answer {
         let graph = self.graph.upgrade();
         graph.iter().try_for_each(capture::refuse_end)?;
+        if graph.as_ref().is_some_and(|it| it.has_memory()) {
+            return Err(Status::NOT_SUPPORTED);
+        }
         end::<Node>(self.handle)?;
         if let Some(graph) = graph {
             for node in self.dependents() {
@@ -136,44 +156,94 @@ impl Node {
             }
             lock(&graph.nodes).retain(|it| !Arc::ptr_eq(it, self));
         }
-        drop(std::mem::take(&mut *lock(&self.after)));
+        self.clear();
         Ok(())
+    }
+
+    /// Forgets its edges, and the graphs within it.
+    fn clear(&self) {
+        drop(std::mem::take(&mut *lock(&self.after)));
+        self.work().end_within();
     }
 }
 
 impl Graph {
+    /// One that is within others.
+    pub(crate) fn within(level: usize) -> Arc<Graph> {
+        Graph::of(level, false)
+    }
+
+    /// One that a condition decides about.
+    pub(crate) fn body(level: usize) -> Arc<Graph> {
+        Graph::of(level, true)
+    }
+
+    fn of(level: usize, is_body: bool) -> Arc<Graph> {
+        Arc::new(Graph {
+            nodes: Mutex::default(),
+            handle: OnceLock::new(),
+            level,
+            is_body,
+            objects: Mutex::default(),
+            conditions: Mutex::default(),
+            claimed: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn level(&self) -> usize {
+        self.level
+    }
+
     /// Adds a node.
-    pub(crate) fn add(self: &Arc<Self>, work: Work, after: Vec<Arc<Node>>) -> Arc<Node> {
-        self.add_copy(None, work, after)
+    ///
+    /// # Errors
+    /// A condition decides about the graph, in which there are no such nodes.
+    pub(crate) fn add(self: &Arc<Self>, work: Work, after: Vec<Arc<Node>>) -> Answer<Arc<Node>> {
+        match self.is_body && !work.can_be_conditional() {
+            true => Err(Status::INVALID_VALUE),
+            false => Ok(self.add_copy(None, work, after)),
+        }
     }
 
     fn add_copy(
         self: &Arc<Self>,
-        original: Option<Handle>,
+        original: Option<&Node>,
         work: Work,
         after: Vec<Arc<Node>>,
     ) -> Arc<Node> {
         let handle = reserve();
+        let attributes =
+            original.map_or_else(Attributes::default, |it| lock(&it.attributes).clone());
         let node = Arc::new(Node {
             handle,
             graph: Arc::downgrade(self),
-            original,
+            original: original.map(|it| it.handle),
             work: Mutex::new(work),
             after: Mutex::new(after),
+            attributes: Mutex::new(attributes),
+            told: Mutex::default(),
         });
         keep_as(handle, Node::object(Arc::clone(&node)));
         lock(&self.nodes).push(Arc::clone(&node));
         node
     }
 
-    /// Returns another graph of the same nodes and edges.
-    pub(crate) fn copy(&self) -> Arc<Graph> {
-        let copy: Arc<Graph> = Arc::default();
+    /// Returns another graph of the same nodes and edges, at a level within others.
+    ///
+    /// # Errors
+    /// It is larger than what is copied, or too deep there, or of those that are not copied: see [`Work::is_alone`].
+    pub(crate) fn copy_to(&self, level: usize) -> Answer<Arc<Graph>> {
+        if self.is_alone() {
+            return Err(Status::NOT_SUPPORTED);
+        }
+        self.extent().admit_at(level)?;
+        let copy = Graph::within(level);
         let own = self.nodes();
-        let copies: Vec<Arc<Node>> = own
-            .iter()
-            .map(|it| copy.add_copy(Some(it.handle), it.work(), Vec::new()))
-            .collect();
+        let copies = own.iter().map(|it| {
+            let work = it.work().copied_to(level)?;
+            Ok(copy.add_copy(Some(it), work, Vec::new()))
+        });
+        let copies: Vec<Arc<Node>> = copies.collect::<Answer<_>>()?;
         for (node, copied) in own.iter().zip(&copies) {
             for before in node.after() {
                 let place = own.iter().position(|it| Arc::ptr_eq(it, &before));
@@ -182,7 +252,30 @@ impl Graph {
                     .for_each(|it| copied.add_after(Arc::clone(&copies[it])));
             }
         }
-        copy
+        *lock(&copy.objects) = self.objects();
+        Ok(copy)
+    }
+
+    /// Returns a graph of what is executed, as it is now, at a level within others.
+    ///
+    /// # Errors
+    /// As [`Graph::copy_to`].
+    pub(crate) fn of_executable(executable: &Executable, level: usize) -> Answer<Arc<Graph>> {
+        executable.extent().admit_at(level)?;
+        let graph = Graph::within(level);
+        let mut nodes: Vec<Arc<Node>> = Vec::new();
+        for step in executable.steps() {
+            if step.work.is_alone() {
+                return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
+            }
+            let after = step.after.iter().map(|&it| Arc::clone(&nodes[it]));
+            let work = match step.is_enabled {
+                true => step.work.of_node(level)?,
+                false => Work::Nothing,
+            };
+            nodes.push(graph.add(work, after.collect())?);
+        }
+        Ok(graph)
     }
 
     /// Returns the handle of its copy of a node.
@@ -193,8 +286,8 @@ impl Graph {
     }
 
     /// Its handle, made when it is first asked for.
-    pub(crate) fn handle_or(&self, make: impl FnOnce() -> Handle) -> Handle {
-        *self.handle.get_or_init(make)
+    pub(crate) fn known(self: &Arc<Self>) -> Handle {
+        *self.handle.get_or_init(|| keep_shared(Arc::clone(self)))
     }
 
     pub(crate) fn handle(&self) -> Option<Handle> {
@@ -212,11 +305,88 @@ impl Graph {
         lock(&self.nodes).clone()
     }
 
+    /// How large it is with the graphs within it.
+    pub(crate) fn extent(&self) -> Extent {
+        let nodes = self.nodes();
+        let add = |all: Extent, node: &Arc<Node>| all.with(node.work().extent());
+        nodes.iter().fold(Extent::NOTHING, add)
+    }
+
+    /// Whether it is not copied, and executable once at a time.
+    fn is_alone(&self) -> bool {
+        self.nodes().iter().any(|it| it.work().is_alone())
+    }
+
+    /// Whether it allocates or frees memory.
+    pub(crate) fn has_memory(&self) -> bool {
+        let is_of_memory = |it: &Arc<Node>| matches!(it.work(), Work::Allocate(_) | Work::Free(_));
+        self.nodes().iter().any(is_of_memory)
+    }
+
+    /// Whether a node frees the memory at an address.
+    pub(crate) fn frees(&self, address: u64) -> bool {
+        let is_freed = |it: &Arc<Node>| matches!(it.work(), Work::Free(its) if its == address);
+        self.nodes().iter().any(is_freed)
+    }
+
+    /// Returns what its executable form holds, where there is one at most.
+    ///
+    /// # Errors
+    /// There is one.
+    pub(crate) fn claim(&self) -> Answer<Option<Arc<()>>> {
+        if !self.is_alone() {
+            return Ok(None);
+        }
+        let mut claimed = lock(&self.claimed);
+        if claimed.strong_count() > 0 {
+            return Err(Status::NOT_SUPPORTED);
+        }
+        let claim = Arc::new(());
+        *claimed = Arc::downgrade(&claim);
+        Ok(Some(claim))
+    }
+
+    /// Keeps a condition, for a node of it.
+    pub(crate) fn add_condition(&self, condition: Arc<Condition>) {
+        lock(&self.conditions).push(condition);
+    }
+
+    /// Keeps a reference to an object of the program's as long as it, and each graph that is made of it, is there.
+    pub(crate) fn retain(&self, object: Retained) {
+        lock(&self.objects).push(object.into());
+    }
+
+    /// Gives up references to an object.
+    ///
+    /// # Errors
+    /// It has fewer.
+    pub(crate) fn release(&self, object: &Arc<UserObject>, count: usize) -> Answer {
+        let mut objects = lock(&self.objects);
+        let own: usize = objects.iter().map(|it| it.count_of(object)).sum();
+        let left = own.checked_sub(count).ok_or(Status::INVALID_VALUE)?;
+        let (gone, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut *objects)
+            .into_iter()
+            .partition(|it| it.count_of(object) > 0);
+        if left > 0 {
+            // Those that are gone give up all that it had.
+            object.retain(left)?;
+            kept.push(Retained::new(object, left).into());
+        }
+        *objects = kept;
+        drop(objects);
+        drop(gone);
+        Ok(())
+    }
+
+    pub(crate) fn objects(&self) -> Vec<Arc<Retained>> {
+        lock(&self.objects).clone()
+    }
+
     /// Its steps: nodes that an edge was added to later come where they may be done.
     ///
     /// # Errors
     /// Some nodes come after each other.
-    fn steps(&self) -> Answer<Vec<Step>> {
+    pub(crate) fn steps(&self) -> Answer<Vec<Step>> {
         let mut left = self.nodes();
         let mut steps: Vec<Step> = Vec::new();
         while !left.is_empty() {
@@ -230,7 +400,7 @@ impl Graph {
             let after = node.after().iter().filter_map(number).collect();
             let step = Step {
                 node: node.handle,
-                work: node.work(),
+                work: node.work().instantiated()?,
                 after,
                 is_enabled: true,
             };
@@ -240,27 +410,23 @@ impl Graph {
         Ok(steps)
     }
 
-    /// Returns its executable form.
-    ///
-    /// # Errors
-    /// Some nodes come after each other, or there are more than a graph may have.
-    pub(crate) fn instantiate(&self) -> Answer<Executable> {
-        let steps = self.steps()?;
-        Ok(Executable {
-            extent: Extent::of(&steps)?,
-            nodes: Mutex::new(steps),
-            number: recorded::number(),
-        })
-    }
-
     /// Forgets its nodes, which others may hold, and their edges, which may go around in circles.
     pub(crate) fn end(&self) {
         let nodes = std::mem::take(&mut *lock(&self.nodes));
         for node in nodes {
             let _ = end::<Node>(node.handle);
-            let after = std::mem::take(&mut *lock(&node.after));
-            drop(after);
+            node.clear();
         }
+        let objects = std::mem::take(&mut *lock(&self.objects));
+        drop(objects);
+    }
+
+    /// The same of one that is within a node that ends, with its handle.
+    pub(crate) fn end_within(&self) {
+        if let Some(handle) = self.handle() {
+            let _ = end::<Graph>(handle);
+        }
+        self.end();
     }
 }
 
@@ -268,133 +434,4 @@ impl Drop for Graph {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-impl Executable {
-    pub(crate) fn run(&self, lane: &Lane) -> Answer {
-        let steps = lock(&self.nodes).clone();
-        run(&steps, lane, self.number)
-    }
-
-    pub(crate) fn extent(&self) -> Extent {
-        self.extent
-    }
-
-    /// Whether one of its nodes calls a function of the host.
-    pub(crate) fn calls_host(&self) -> bool {
-        lock(&self.nodes).iter().any(|it| it.work.calls_host())
-    }
-
-    /// Returns it as it is now, for a graph that it becomes a node of.
-    pub(crate) fn as_now(&self) -> Executable {
-        Executable {
-            nodes: Mutex::new(lock(&self.nodes).clone()),
-            extent: self.extent,
-            number: self.number,
-        }
-    }
-
-    /// Sets what a node does.
-    pub(crate) fn set(&self, node: Handle, work: Work) -> Answer {
-        self.with_step(node, |step| {
-            step.work = work;
-            Ok(())
-        })
-    }
-
-    /// Does something with the step of a node.
-    fn with_step<T>(&self, node: Handle, act: impl FnOnce(&mut Step) -> Answer<T>) -> Answer<T> {
-        let mut nodes = lock(&self.nodes);
-        let step = nodes.iter_mut().find(|it| it.node == node);
-        act(step.ok_or(Status::INVALID_VALUE)?)
-    }
-
-    /// Whether a node does what it does, and not nothing.
-    ///
-    /// # Errors
-    /// It has no such node of a kernel, copy or fill.
-    pub(crate) fn is_enabled(&self, node: Handle) -> Answer<bool> {
-        self.with_step(node, |step| {
-            step.work.can_be_disabled().map(|()| step.is_enabled)
-        })
-    }
-
-    /// Sets that.
-    ///
-    /// # Errors
-    /// As [`Executable::is_enabled`].
-    pub(crate) fn enable(&self, node: Handle, is_enabled: bool) -> Answer {
-        self.with_step(node, |step| {
-            step.work.can_be_disabled()?;
-            step.is_enabled = is_enabled;
-            Ok(())
-        })
-    }
-
-    /// Takes over what another graph of the same shape does.
-    ///
-    /// # Errors
-    /// It has another shape.
-    pub(crate) fn update(&self, graph: &Graph) -> Answer {
-        let new = graph.steps()?;
-        let mut own = lock(&self.nodes);
-        let is_alike = |(own, new): (&Step, &Step)| {
-            own.after == new.after && own.work.kind() == new.work.kind()
-        };
-        if own.len() != new.len() || !own.iter().zip(&new).all(is_alike) {
-            return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
-        }
-        // Its nodes keep their names.
-        for (own, new) in own.iter_mut().zip(new) {
-            own.work = new.work;
-        }
-        Ok(())
-    }
-}
-
-/// Does the steps, of which each comes after those that it names alone: what no edges order may be done at once.
-fn run(steps: &[Step], lane: &Lane, number: u32) -> Answer {
-    let place = match lane.place.graph {
-        0 => Place {
-            graph: number,
-            ..lane.place
-        },
-        // Within another, which is the one that was launched.
-        _ => lane.place,
-    };
-    if order::if_checked().is_none() {
-        let lane = Lane {
-            place,
-            ..lane.clone()
-        };
-        return steps.iter().try_for_each(|step| step.run(&lane));
-    }
-    let streams: Vec<Owned> = steps.iter().map(|_| Owned::new()).collect();
-    let mut ends: Vec<check::Event> = Vec::new();
-    let begin = {
-        let mut known = order::checking();
-        lane.settle(&mut known);
-        known.streams.record(lane.order)
-    };
-    for (step, own) in steps.iter().zip(&streams) {
-        {
-            let mut known = order::checking();
-            known.streams.wait(own.0, &begin);
-            for &before in &step.after {
-                known.streams.wait(own.0, &ends[before]);
-            }
-        }
-        let own = Lane {
-            order: own.0,
-            after: Vec::new(),
-            place,
-        };
-        step.run(&own)?;
-        ends.push(order::checking().streams.record(own.order));
-    }
-    let mut known = order::checking();
-    ends.iter()
-        .for_each(|end| known.streams.wait(lane.order, end));
-    drop(known);
-    Ok(())
 }

@@ -2,110 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::arguments::{In, Out};
+use crate::arguments::{In, Out, Text};
 use crate::capture;
 use crate::context::current;
-use crate::copy::Planes;
-use crate::event::Event;
-use crate::fill;
-use crate::graph::{Executable, Graph, Node};
-use crate::handles::{Handle, end, keep, keep_shared, look};
-use crate::launch_calls::{Described, Together};
-use crate::parameters::{Each, Extra};
+use crate::dot;
+use crate::executable::Executable;
+use crate::graph::{Graph, Node};
+use crate::handles::{Handle, end, keep, look};
 use crate::status::{Answer, Status};
 use crate::stream;
-use crate::work::{HostFunction, Work, submit};
-
-/// `CUDA_KERNEL_NODE_PARAMS_v1`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct KernelNode {
-    function: Handle,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    each: Each,
-    extra: Extra,
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS_v2`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct KernelNode2 {
-    first: KernelNode,
-    kernel: Handle,
-    context: Handle,
-}
-
-/// `CUDA_HOST_NODE_PARAMS`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct HostNode {
-    function: Option<HostFunction>,
-    data: usize,
-}
-
-impl KernelNode {
-    fn work(self) -> Answer<Work> {
-        let KernelNode {
-            function,
-            grid,
-            block,
-            shared,
-            each,
-            extra,
-        } = self;
-        let described = Described {
-            function,
-            grid,
-            block,
-            shared,
-            each,
-            extra,
-        };
-        Ok(Work::Launch(described.launch(Together::NONE)?.into()))
-    }
-}
-
-impl KernelNode2 {
-    fn work(self) -> Answer<Work> {
-        let function = match self.first.function {
-            0 => self.kernel,
-            function => function,
-        };
-        KernelNode {
-            function,
-            ..self.first
-        }
-        .work()
-    }
-}
-
-impl HostNode {
-    fn work(self) -> Answer<Work> {
-        let function = self.function.ok_or(Status::INVALID_VALUE)?;
-        Ok(Work::Host {
-            function,
-            data: self.data,
-        })
-    }
-}
+use crate::work::{Work, submit};
 
 /// The nodes of handles.
 pub(crate) fn nodes(handles: In<Handle>, count: usize) -> Answer<Vec<Arc<Node>>> {
     handles.all(count)?.into_iter().map(look).collect()
-}
-
-/// Adds a node, and gives its handle.
-fn add(to: Out<Handle>, graph: Handle, after: (In<Handle>, usize), work: Answer<Work>) -> Answer {
-    to.check()?;
-    let graph = look::<Graph>(graph)?;
-    let after = nodes(after.0, after.1)?;
-    let is_new = |at: usize| !after[..at].iter().any(|it| Arc::ptr_eq(it, &after[at]));
-    if !graph.has(&after) || !(0..after.len()).all(is_new) {
-        return Err(Status::INVALID_VALUE);
-    }
-    to.put(graph.add(work?, after).handle)
 }
 
 /// Goes through edges, of which each has both ends in the graph, until one is refused.
@@ -204,25 +114,29 @@ fn list_edges(
     }
 }
 
-fn instantiate(to: Out<Handle>, graph: Handle) -> Answer {
+fn instantiate(to: Out<Handle>, graph: Handle, flags: u64) -> Answer {
     to.check()?;
     let graph = look::<Graph>(graph)?;
     capture::admit_unsafe()?;
-    to.put(keep(graph.instantiate()?))
+    to.put(keep(Executable::new(&graph, flags)?))
 }
 
-fn set_of_graph(node: Handle, work: Answer<Work>) -> Answer {
-    let node = look::<Node>(node)?;
-    let work = work?;
-    if work.kind() != node.work().kind() {
-        return Err(Status::INVALID_VALUE);
-    }
-    node.set_work(work);
-    Ok(())
+/// Takes over what another graph does, and says why not.
+fn update(executable: Handle, graph: Handle, result: impl FnOnce(u32)) -> Answer {
+    /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`
+    const TOPOLOGY: u32 = 2;
+    let updated = look::<Executable>(executable)?.update(&*look::<Graph>(graph)?);
+    result(if updated.is_ok() { 0 } else { TOPOLOGY });
+    updated
 }
 
 fn destroy(graph: Handle) -> Answer {
-    capture::refuse_end(&look(graph)?)?;
+    let own = look::<Graph>(graph)?;
+    capture::refuse_end(&own)?;
+    // One that is a node of another ends with that.
+    if own.level() > 0 {
+        return Err(Status::INVALID_VALUE);
+    }
     end::<Graph>(graph)?.end();
     Ok(())
 }
@@ -238,36 +152,9 @@ pub(crate) mod calls {
     driver! {
         fn cuGraphCreate(to: Out<Handle>, _flags: u32) {
             to.check()?;
-            let graph: Arc<Graph> = Arc::default();
-            to.put(graph.handle_or(|| keep_shared(Arc::clone(&graph))))
+            to.put(Graph::within(0).known())
         }
         fn cuGraphDestroy(graph: Handle) { destroy(graph) }
-        fn cuGraphAddKernelNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, node: In<KernelNode>) {
-            add(to, graph, (after, count), node.get()?.work())
-        }
-        fn cuGraphAddKernelNode_v2(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, node: In<KernelNode2>) {
-            add(to, graph, (after, count), node.get()?.work())
-        }
-        fn cuGraphAddMemcpyNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, copy: In<Planes>, _context: Handle) {
-            add(to, graph, (after, count), copy.get()?.copy("a memcpy node").map(Work::Copy))
-        }
-        fn cuGraphAddMemsetNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, fill: In<fill::Described>, _context: Handle) {
-            add(to, graph, (after, count), fill.get()?.fill().map(Work::Fill))
-        }
-        fn cuGraphAddHostNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, node: In<HostNode>) {
-            add(to, graph, (after, count), node.get()?.work())
-        }
-        fn cuGraphAddEmptyNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize) {
-            add(to, graph, (after, count), Ok(Work::Nothing))
-        }
-        fn cuGraphAddChildGraphNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, child: Handle) {
-            if child == graph { return Err(Status::INVALID_VALUE) }
-            let child = look::<Graph>(child)?.instantiate();
-            add(to, graph, (after, count), child.map(|it| Work::Executable(Arc::new(it))))
-        }
-        fn cuGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, event: Handle) {
-            add(to, graph, (after, count), look::<Event>(event).map(Work::Record))
-        }
         fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) { add_edges(graph, from, to, count) }
         fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, _data: In<u64>, count: usize) { add_edges(graph, from, to, count) }
         fn cuGraphGetNodes(graph: Handle, to: Out<Handle>, count: Out<usize>) {
@@ -304,8 +191,7 @@ pub(crate) mod calls {
         fn cuGraphDestroyNode(node: Handle) { look::<Node>(node)?.destroy() }
         fn cuGraphClone(to: Out<Handle>, graph: Handle) {
             to.check()?;
-            let clone = look::<Graph>(graph)?.copy();
-            to.put(clone.handle_or(|| keep_shared(Arc::clone(&clone))))
+            to.put(look::<Graph>(graph)?.copy_to(0)?.known())
         }
         fn cuGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle) {
             to.check()?;
@@ -313,48 +199,30 @@ pub(crate) mod calls {
             to.put(look::<Graph>(clone)?.copy_of(node).ok_or(Status::INVALID_VALUE)?)
         }
         fn cuGraphNodeGetType(node: Handle, to: Out<u32>) { to.put(look::<Node>(node)?.work().kind()) }
-        fn cuGraphKernelNodeSetParams(node: Handle, it: In<KernelNode>) { set_of_graph(node, it.get()?.work()) }
-        fn cuGraphKernelNodeSetParams_v2(node: Handle, it: In<KernelNode2>) { set_of_graph(node, it.get()?.work()) }
-        fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Planes>) { set_of_graph(node, copy.get()?.copy("a memcpy node").map(Work::Copy)) }
-        fn cuGraphMemsetNodeSetParams(node: Handle, fill: In<fill::Described>) { set_of_graph(node, fill.get()?.fill().map(Work::Fill)) }
-        fn cuGraphHostNodeSetParams(node: Handle, it: In<HostNode>) { set_of_graph(node, it.get()?.work()) }
-        fn cuGraphInstantiateWithFlags(to: Out<Handle>, graph: Handle, _flags: u64) { instantiate(to, graph) }
-        fn cuGraphInstantiate(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph) }
-        fn cuGraphInstantiate_v2(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph) }
+        fn cuGraphInstantiateWithFlags(to: Out<Handle>, graph: Handle, flags: u64) { instantiate(to, graph, flags) }
+        fn cuGraphInstantiate(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph, 0) }
+        fn cuGraphInstantiate_v2(to: Out<Handle>, graph: Handle, _node: In<u8>, _log: In<u8>, _bytes: usize) { instantiate(to, graph, 0) }
         fn cuGraphInstantiateWithParams | cuGraphInstantiateWithParams_ptsz(to: Out<Handle>, graph: Handle, parameters: Out<[u64; 4]>) {
             // Flags, stream, node of an error, result: success.
             let [flags, stream, ..] = parameters.get()?;
-            instantiate(to, graph)?;
+            instantiate(to, graph, flags)?;
             parameters.put([flags, stream, 0, 0])
         }
         fn cuGraphExecDestroy(executable: Handle) { end::<Executable>(executable).map(drop) }
-        fn cuGraphExecKernelNodeSetParams(executable: Handle, node: Handle, it: In<KernelNode>) {
-            look::<Executable>(executable)?.set(node, it.get()?.work()?)
-        }
-        fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, it: In<KernelNode2>) {
-            look::<Executable>(executable)?.set(node, it.get()?.work()?)
-        }
-        fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Planes>, _context: Handle) {
-            look::<Executable>(executable)?.set(node, Work::Copy(copy.get()?.copy("a memcpy node")?))
-        }
-        fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, fill: In<fill::Described>, _context: Handle) {
-            look::<Executable>(executable)?.set(node, Work::Fill(fill.get()?.fill()?))
-        }
-        fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, it: In<HostNode>) {
-            look::<Executable>(executable)?.set(node, it.get()?.work()?)
-        }
         fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, to: Out<u32>) {
             to.put(look::<Executable>(executable)?.is_enabled(node)?.into())
         }
         fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) {
             look::<Executable>(executable)?.enable(node, is_enabled != 0)
         }
-        fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<[u64; 3]>) {
-            const TOPOLOGY: u64 = 2;
-            let updated = look::<Executable>(executable)?.update(&*look::<Graph>(graph)?);
-            result.put_if_asked([if updated.is_ok() { 0 } else { TOPOLOGY }, 0, 0]);
-            updated
+        fn cuGraphExecUpdate(executable: Handle, graph: Handle, node: Out<Handle>, result: Out<u32>) {
+            update(executable, graph, |it| { node.put_if_asked(0); result.put_if_asked(it) })
         }
+        fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<[u64; 3]>) {
+            update(executable, graph, |it| result.put_if_asked([it.into(), 0, 0]))
+        }
+        fn cuGraphExecGetFlags(executable: Handle, to: Out<u64>) { to.put(look::<Executable>(executable)?.flags) }
+        fn cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) { dot::write(&*look::<Graph>(graph)?, &path.get()?) }
         fn cuGraphUpload | cuGraphUpload_ptsz(executable: Handle, stream: Handle) {
             stream::of(stream)?;
             look::<Executable>(executable).map(drop)

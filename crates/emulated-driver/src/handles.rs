@@ -7,14 +7,16 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock};
 use crate::array::Array;
 use crate::context::Context;
 use crate::event::Event;
+use crate::executable::Executable;
 use crate::function::Function;
-use crate::graph::{Executable, Graph, Node};
+use crate::graph::{Graph, Node};
 use crate::library::Library;
 use crate::linker::Linking;
 use crate::module::Module;
 use crate::pool::Pool;
 use crate::status::{Answer, Status};
 use crate::stream::Stream;
+use crate::user_object::UserObject;
 
 /// The number that a program knows an object by. Small ones name default streams.
 pub(crate) type Handle = usize;
@@ -33,6 +35,7 @@ static NEXT: AtomicUsize = AtomicUsize::new(FIRST);
 macro_rules! objects {
     ($($ty:ident, $error:ident;)*) => {
         #[derive(Clone)]
+        #[allow(clippy::enum_variant_names, reason = "CUDA's names")]
         pub(crate) enum Object {
             $($ty(Arc<$ty>),)*
         }
@@ -75,6 +78,7 @@ objects! {
     Node, INVALID_HANDLE;
     Pool, INVALID_HANDLE;
     Stream, INVALID_HANDLE;
+    UserObject, INVALID_HANDLE;
 }
 
 /// A handle that nothing stands behind yet.

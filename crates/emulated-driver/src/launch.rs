@@ -14,7 +14,8 @@ use crate::counts;
 use crate::debug::{self, Again, Debugged};
 use crate::findings::{Cause, found, launched};
 use crate::function::{Function, REGISTERS};
-use crate::launch_calls::product;
+use crate::handles::Handle;
+use crate::launch_calls::{Attributes, Together, Value, product};
 use crate::order::{self, Lane};
 use crate::parameters::name_buffers;
 use crate::repeat::{self, Ran};
@@ -23,14 +24,14 @@ use crate::settings::{OnFinding, settings};
 use crate::status::{Answer, Status};
 
 /// A launch.
+#[derive(Clone)]
 pub(crate) struct Launch {
     pub(crate) function: Arc<Function>,
+    /// The function's.
+    pub(crate) handle: Handle,
     pub(crate) shape: Shape,
     pub(crate) parameters: Vec<u8>,
-    pub(crate) cluster: [u32; 3],
-    pub(crate) is_cooperative: bool,
-    /// Whether it may begin when the one before it says so.
-    pub(crate) overlaps: bool,
+    pub(crate) together: Together,
 }
 
 /// Blocks of a kernel that a multiprocessor holds.
@@ -66,15 +67,64 @@ impl Launch {
             found(&text, Some(self.launched(None)), Cause::Refused);
             return Err(Status::INVALID_VALUE);
         }
-        if self.is_cooperative && self.blocks() > u64::from(self.resident_blocks(&kernel)) {
+        if self.together.is_cooperative && self.blocks() > u64::from(self.resident_blocks(&kernel))
+        {
             return Err(Status::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
+        let cluster = self.together.cluster.into_iter();
+        if cluster
+            .zip(self.shape.grid)
+            .any(|(its, grid)| !grid.is_multiple_of(its))
+        {
+            return Err(Status::INVALID_CLUSTER_SIZE);
+        }
         const PORTABLE: u32 = 8;
-        match product(self.cluster) {
+        match product(self.together.cluster) {
             blocks if blocks > PORTABLE && !self.function.allows_large_clusters() => {
                 Err(Status::INVALID_CLUSTER_SIZE)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses blocks of more threads than a kernel has, which a launch tells in words.
+    pub(crate) fn check_block(&self) -> Answer {
+        const MOST: u32 = 1024;
+        let (kernel, _) = self.function.kernel()?;
+        let most = kernel.max_threads().unwrap_or(MOST).min(MOST);
+        match product(self.shape.block) > most {
+            true => Err(Status::INVALID_VALUE),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns it with an attribute set.
+    ///
+    /// # Errors
+    /// As [`Together::set`] and [`Launch::check`].
+    pub(crate) fn with_attribute(&self, id: u32, value: Value) -> Answer<Launch> {
+        let mut launch = self.clone();
+        launch.together.set(id, value.0)?;
+        launch.check()?;
+        Ok(launch)
+    }
+
+    /// Returns an attribute of it, or what a program has set.
+    ///
+    /// # Errors
+    /// There is no such attribute.
+    pub(crate) fn attribute(&self, id: u32, set: &Attributes) -> Answer<Value> {
+        match self.together.get(id) {
+            Some(words) => Value::of(id, words),
+            None => set.get(id),
+        }
+    }
+
+    /// Returns it with its blocks together as those of another launch.
+    pub(crate) fn with_together_of(&self, other: &Launch) -> Launch {
+        Launch {
+            together: other.together,
+            ..self.clone()
         }
     }
 
@@ -112,7 +162,7 @@ impl Launch {
         let ran = match debug::debugger() {
             None => {
                 // What comes before the others is the launch itself.
-                let overlaps = Cell::new(self.overlaps);
+                let overlaps = Cell::new(self.together.overlaps);
                 let run = |schedule| self.once(&kernel, lane, (schedule, overlaps.take()), None);
                 repeat::under_seeds(&run, name)
             }
@@ -152,11 +202,11 @@ impl Launch {
             steps: settings.steps,
             time: settings.time,
             divergence: true,
-            resident_blocks: match self.is_cooperative {
+            resident_blocks: match self.together.is_cooperative {
                 true => u64::MAX,
                 false => u64::from(self.resident_blocks(kernel).max(1)),
             },
-            cluster: self.cluster,
+            cluster: self.together.cluster,
             multiprocessors: settings.multiprocessors,
             shared_per_block: settings.multiprocessor.max_shared_bytes_per_block,
             ..Options::default()

@@ -1,6 +1,8 @@
 //! The ways in which a program launches.
 
-use crate::arguments::In;
+use std::collections::HashMap;
+
+use crate::arguments::{In, Out};
 use crate::capture;
 use crate::context::current;
 use crate::handles::{Handle, look};
@@ -68,20 +70,125 @@ const CLUSTER: u32 = 4;
 const PROGRAMMATIC_STREAM_SERIALIZATION: u32 = 6;
 const LAST: u32 = 16;
 
+impl Together {
+    /// Sets what an attribute says.
+    ///
+    /// # Errors
+    /// There is no such attribute.
+    pub(crate) fn set(&mut self, id: u32, value: [u32; 16]) -> Answer {
+        let [x, y, z, ..] = value;
+        match id {
+            COOPERATIVE => self.is_cooperative = x != 0,
+            PROGRAMMATIC_STREAM_SERIALIZATION => self.overlaps = x != 0,
+            CLUSTER => self.cluster = [x, y, z].map(|it| it.max(1)),
+            0..=LAST => {}
+            _ => return Err(Status::INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    /// The value of an attribute, where it is one of those that change what a launch does here.
+    pub(crate) fn get(&self, id: u32) -> Option<[u32; 16]> {
+        let mut value = [0; 16];
+        match id {
+            COOPERATIVE => value[0] = self.is_cooperative.into(),
+            PROGRAMMATIC_STREAM_SERIALIZATION => value[0] = self.overlaps.into(),
+            CLUSTER if self.blocks_per_cluster() > 1 => value[..3].copy_from_slice(&self.cluster),
+            CLUSTER => {}
+            _ => return None,
+        }
+        Some(value)
+    }
+}
+
 impl Config {
     pub(crate) fn together(&self) -> Answer<Together> {
         let mut together = Together::NONE;
         for attribute in self.attributes.all(self.count as usize)? {
-            let [x, y, z, ..] = attribute.value;
-            match attribute.id {
-                COOPERATIVE => together.is_cooperative = x != 0,
-                PROGRAMMATIC_STREAM_SERIALIZATION => together.overlaps = x != 0,
-                CLUSTER => together.cluster = [x, y, z].map(|it| it.max(1)),
-                0..=LAST => {}
-                _ => return Err(Status::INVALID_VALUE),
-            }
+            together.set(attribute.id, attribute.value)?;
         }
         Ok(together)
+    }
+}
+
+/// A value of an attribute that a kernel's node has.
+#[derive(Clone, Copy)]
+pub(crate) struct Value(pub(crate) [u32; 16], usize);
+
+impl Value {
+    /// Bytes of each attribute that a node has; the others are of launches in streams.
+    const BYTES: [(u32, usize); 9] = [
+        // Access policy window, cooperative, cluster's extents, cluster's policy, priority, memory domains, preferred shared memory.
+        (1, 32),
+        (COOPERATIVE, 4),
+        (CLUSTER, 12),
+        (5, 4),
+        (8, 4),
+        (9, 2),
+        (10, 4),
+        // Whether devices update the node, and by which handle; shared memory beyond the preferred.
+        (13, 16),
+        (14, 4),
+    ];
+
+    /// # Errors
+    /// Nodes have no such attribute.
+    pub(crate) fn of(id: u32, words: [u32; 16]) -> Answer<Value> {
+        let found = Value::BYTES.into_iter().find(|it| it.0 == id);
+        let (_, bytes) = found.ok_or(Status::INVALID_VALUE)?;
+        Ok(Value(words, bytes))
+    }
+
+    /// Reads what a program sets.
+    ///
+    /// # Errors
+    /// As [`Value::of`].
+    pub(crate) fn read(id: u32, from: In<u8>) -> Answer<Value> {
+        let mut value = Value::of(id, [0; 16])?;
+        let bytes = from.all(value.1)?;
+        for (word, part) in value.0.iter_mut().zip(bytes.chunks(4)) {
+            let mut all = [0; 4];
+            all[..part.len()].copy_from_slice(part);
+            *word = u32::from_le_bytes(all);
+        }
+        Ok(value)
+    }
+
+    /// Writes as many bytes as it has.
+    pub(crate) fn write(self, to: Out<u8>) -> Answer {
+        let bytes = self.0.into_iter().flat_map(u32::to_le_bytes);
+        to.put_all(bytes.take(self.1))
+    }
+}
+
+/// Attributes that a program has set of a node, and asks for again.
+#[derive(Clone, Default)]
+pub(crate) struct Attributes(HashMap<u32, Value>);
+
+impl Attributes {
+    pub(crate) fn all() -> impl Iterator<Item = u32> {
+        Value::BYTES.into_iter().map(|it| it.0)
+    }
+
+    pub(crate) fn set(&mut self, id: u32, value: Value) {
+        self.0.insert(id, value);
+    }
+
+    /// # Errors
+    /// There is no such attribute.
+    pub(crate) fn get(&self, id: u32) -> Answer<Value> {
+        /// Memory domains: the launch's default one, and what is remote.
+        const DOMAINS: u32 = 9;
+        let mut words = [0; 16];
+        words[0] = if id == DOMAINS {
+            u32::from_le_bytes([0, 1, 0, 0])
+        } else {
+            0
+        };
+        self.0
+            .get(&id)
+            .copied()
+            .map_or_else(|| Value::of(id, words), Ok)
     }
 }
 
@@ -103,6 +210,7 @@ impl Described {
         let function: std::sync::Arc<crate::function::Function> = function;
         let (kernel, _) = function.kernel()?;
         let launch = Launch {
+            handle: self.function,
             parameters: packed(&kernel, self.each, self.extra)?,
             function,
             shape: engine::Shape {
@@ -110,9 +218,7 @@ impl Described {
                 block: self.block,
                 dynamic_shared: self.shared,
             },
-            cluster: together.cluster,
-            is_cooperative: together.is_cooperative,
-            overlaps: together.overlaps,
+            together,
         };
         launch.check()?;
         Ok(launch)

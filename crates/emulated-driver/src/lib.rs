@@ -19,18 +19,22 @@ mod array;
 mod attributes;
 mod capture;
 mod capture_calls;
+mod conditional;
 mod context;
 mod copy;
 mod counts;
 mod debug;
 mod device;
+mod dot;
 mod entry_points;
 mod event;
+mod executable;
 mod fill;
 mod findings;
 mod function;
 mod graph;
 mod graph_calls;
+mod graph_memory;
 mod handles;
 mod host_memory;
 mod image;
@@ -43,6 +47,8 @@ mod logs;
 mod memory;
 mod module;
 mod names;
+mod node_calls;
+mod node_parameters;
 mod occupancy_calls;
 mod order;
 mod parameters;
@@ -60,6 +66,7 @@ mod stream;
 mod table;
 mod tensor_map;
 mod texture;
+mod user_object;
 mod work;
 
 pub use entry_points::symbol;
@@ -73,6 +80,7 @@ pub mod absent {
 pub mod functions {
     pub use crate::array::calls::*;
     pub use crate::capture_calls::calls::*;
+    pub use crate::conditional::calls::*;
     pub use crate::context::calls::*;
     pub use crate::copy::calls::*;
     pub use crate::device::calls::*;
@@ -81,6 +89,7 @@ pub mod functions {
     pub use crate::fill::calls::*;
     pub use crate::function::calls::*;
     pub use crate::graph_calls::calls::*;
+    pub use crate::graph_memory::calls::*;
     pub use crate::host_memory::calls::*;
     pub use crate::launch_calls::calls::*;
     pub use crate::library::calls::*;
@@ -88,6 +97,7 @@ pub mod functions {
     pub use crate::logs::calls::*;
     pub use crate::memory::calls::*;
     pub use crate::module::calls::*;
+    pub use crate::node_calls::calls::*;
     pub use crate::occupancy_calls::calls::*;
     pub use crate::peers::calls::*;
     pub use crate::pointer::calls::*;
@@ -96,4 +106,5 @@ pub mod functions {
     pub use crate::stream::calls::*;
     pub use crate::tensor_map::calls::*;
     pub use crate::texture::calls::*;
+    pub use crate::user_object::calls::*;
 }

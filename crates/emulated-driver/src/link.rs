@@ -15,7 +15,7 @@ const INFO: &str = "$L__info_string";
 
 /// The module that stands in for libcudadevrt, and how the names of its functions begin.
 const DEVICE_RUNTIME: &str = include_str!("device_runtime.ptx");
-const OF_DEVICE_RUNTIME: &str = "cudaCG";
+const OF_DEVICE_RUNTIME: [&str; 2] = ["cudaCG", "cudaGraphSetConditional"];
 
 /// Returns the modules as one, of the newest version and architecture that one of them has, and with what they call of the
 /// runtime for devices.
@@ -24,7 +24,8 @@ const OF_DEVICE_RUNTIME: &str = "cudaCG";
 /// One of several is no PTX, or two define the same name: says which.
 pub(crate) fn linked(modules: &[String]) -> Result<String, String> {
     let mut texts: Vec<&str> = modules.iter().map(String::as_str).collect();
-    if texts.iter().any(|it| it.contains(OF_DEVICE_RUNTIME)) {
+    let calls_runtime = |text: &&str| OF_DEVICE_RUNTIME.iter().any(|it| text.contains(it));
+    if texts.iter().any(calls_runtime) {
         texts.push(DEVICE_RUNTIME);
     }
     if let [module] = texts[..] {

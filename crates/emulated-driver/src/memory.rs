@@ -19,9 +19,7 @@ pub(crate) fn free(address: u64) -> Answer {
     queue::wait_for_all();
     match address {
         0 => Ok(()),
-        _ => allocations::free(address, |it| {
-            matches!(it, Kind::Device | Kind::OfPool(_) | Kind::Managed)
-        }),
+        _ => allocations::free(address, |it| it.is_of_device() || it == Kind::Managed),
     }
 }
 

@@ -80,6 +80,32 @@ fn of_buffer(kernel: &Kernel, extra: In<usize>) -> Answer<Vec<u8>> {
     Ok(unsafe { std::slice::from_raw_parts(start, own) }.to_vec())
 }
 
+/// A copy of a kernel's parameters, and their addresses, where a program reads them.
+pub(crate) struct Told {
+    _bytes: Box<[u8]>,
+    addresses: Box<[usize]>,
+}
+
+impl Told {
+    pub(crate) fn new(kernel: &Kernel, parameters: &[u8]) -> Told {
+        let bytes: Box<[u8]> = parameters.into();
+        let start = bytes.as_ptr().expose_provenance();
+        let addresses = kernel.parameters().map(|it| start + it.start as usize);
+        Told {
+            addresses: addresses.collect(),
+            _bytes: bytes,
+        }
+    }
+
+    /// Where the addresses are; null where there are no parameters.
+    pub(crate) fn address(&self) -> usize {
+        match self.addresses.is_empty() {
+            true => 0,
+            false => self.addresses.as_ptr().expose_provenance(),
+        }
+    }
+}
+
 /// Names the memory that parameters point to, for findings: PTX has no better names than their places.
 pub(crate) fn name_buffers(kernel: &Kernel, named: &Named, parameters: &[u8]) {
     // The first of several that point to the same memory names it.

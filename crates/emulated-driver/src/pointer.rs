@@ -37,7 +37,7 @@ fn attribute(which: u32, address: u64, to: Out<u64>) -> Answer {
         _ if which == MAPPED => return to.cast::<u8>().put(0),
         _ => return Err(Status::INVALID_VALUE),
     };
-    let is_of_device = matches!(own.kind, Kind::Device | Kind::OfPool(_));
+    let is_of_device = own.kind.is_of_device();
     match which {
         1 => to.cast::<usize>().put(own.context),
         2 => to.cast::<u32>().put(memory_type(&own)),
@@ -65,7 +65,7 @@ fn attribute(which: u32, address: u64, to: Out<u64>) -> Answer {
 fn memory_type(own: &Allocated) -> u32 {
     match own.kind {
         Kind::Host | Kind::Registered => HOST,
-        Kind::Device | Kind::OfPool(_) | Kind::Managed => DEVICE,
+        Kind::Device | Kind::OfPool(_) | Kind::OfGraph | Kind::Managed => DEVICE,
     }
 }
 

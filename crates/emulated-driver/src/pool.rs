@@ -8,6 +8,7 @@ use crate::allocations::{self, Kind, allocate};
 use crate::capture;
 use crate::context::current;
 use crate::device;
+use crate::graph_memory::{self, GraphMemory};
 use crate::handles::{Handle, keep, lock, look};
 use crate::status::{Answer, Status};
 use crate::stream::{self, Stream};
@@ -93,8 +94,12 @@ impl Pool {
 /// Allocates memory of a pool, or of the one that is used where none is named.
 fn allocate_in(stream: Handle, pool: Option<Handle>, bytes: usize) -> Answer<u64> {
     let stream = stream::of(stream)?;
-    // Graphs do not allocate here.
-    stream.refuse_capture()?;
+    if stream.is_capturing() {
+        let memory = capture::noted(&stream, GraphMemory::new(&*current()?, bytes as u64))?;
+        let start = memory.start();
+        submit(&stream, Work::Allocate(memory))?;
+        return Ok(start);
+    }
     capture::admit_unsafe()?;
     let pool = match pool {
         Some(pool) => pool,
@@ -119,7 +124,9 @@ pub(crate) fn give_back(pool: Handle, bytes: u64) {
 
 /// Frees memory in the order of a stream.
 fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
-    stream.refuse_capture()?;
+    if let Some(graph) = capture::graph_of(stream) {
+        return submit(stream, graph_memory::freed_in(&graph, address)?);
+    }
     capture::admit_unsafe()?;
     allocations::at(address).ok_or(Status::INVALID_VALUE)?;
     submit(stream, Work::Free(address))
@@ -140,21 +147,37 @@ pub struct Properties {
     device: i32,
 }
 
+impl Properties {
+    /// The device that it describes memory of.
+    ///
+    /// # Errors
+    /// It describes other memory than that of a device that this process has for itself.
+    pub(crate) fn device(self) -> Answer<u32> {
+        let Properties {
+            kind: PINNED,
+            handles: 0,
+            location: ON_DEVICE,
+            device,
+        } = self
+        else {
+            return Err(Status::NOT_SUPPORTED);
+        };
+        device::number(device)
+    }
+
+    /// Describes memory of a device.
+    pub(crate) fn of_device(device: u32) -> Properties {
+        Properties {
+            kind: PINNED,
+            handles: 0,
+            location: ON_DEVICE,
+            device: device as i32,
+        }
+    }
+}
+
 const PINNED: u32 = 1;
 const ON_DEVICE: u32 = 1;
-
-fn create(properties: Properties) -> Answer<Handle> {
-    let Properties {
-        kind: PINNED,
-        handles: 0,
-        location: ON_DEVICE,
-        device,
-    } = properties
-    else {
-        return Err(Status::NOT_SUPPORTED);
-    };
-    Ok(keep(Pool::new(device::number(device)?)))
-}
 
 pub(crate) mod calls {
     use super::*;
@@ -170,7 +193,7 @@ pub(crate) mod calls {
             lock(&OF_DEVICES)[device as usize].1 = pool;
             Ok(())
         }
-        fn cuMemPoolCreate(to: Out<Handle>, properties: In<Properties>) { to.check()?; to.put(create(properties.get()?)?) }
+        fn cuMemPoolCreate(to: Out<Handle>, properties: In<Properties>) { to.check()?; to.put(keep(Pool::new(properties.get()?.device()?))) }
         fn cuMemPoolDestroy(pool: Handle) {
             look::<Pool>(pool)?;
             let mut all = lock(&OF_DEVICES);

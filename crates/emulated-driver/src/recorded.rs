@@ -170,7 +170,7 @@ pub(crate) fn memory(kind: Kind, (address, bytes): (u64, u64), device: u32, is_r
         recorder.write(&Record::Allocation(Allocation {
             memory: memory_of(kind),
             is_release,
-            is_pooled: matches!(kind, Kind::OfPool(_)),
+            is_pooled: matches!(kind, Kind::OfPool(_) | Kind::OfGraph),
             address,
             bytes,
             device,
@@ -192,7 +192,7 @@ pub(crate) fn memory_at(address: u64) -> Memory {
 
 fn memory_of(kind: Kind) -> Memory {
     match kind {
-        Kind::Device | Kind::OfPool(_) => Memory::Device,
+        Kind::Device | Kind::OfPool(_) | Kind::OfGraph => Memory::Device,
         Kind::Managed => Memory::Managed,
         Kind::Host | Kind::Registered => Memory::Pinned,
     }

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use crate::allocations;
 use crate::api;
 use crate::capture;
+use crate::conditional::{Branch, Conditional};
 use crate::copy::Copy;
 use crate::event::{Event, Recording};
+use crate::executable::{Executable, Extent};
 use crate::fill::Fill;
-use crate::graph::{Executable, Extent};
+use crate::graph::Graph;
+use crate::graph_memory::GraphMemory;
 use crate::handles::Handle;
 use crate::launch::Launch;
 use crate::order::Lane;
@@ -27,7 +30,7 @@ pub(crate) type StreamCallback = unsafe extern "C" fn(Handle, u32, *mut c_void);
 #[derive(Clone)]
 pub(crate) enum Work {
     Launch(Arc<Launch>),
-    Copy(Copy),
+    Copy(Arc<Copy>),
     Fill(Fill),
     Host {
         function: HostFunction,
@@ -38,13 +41,21 @@ pub(crate) enum Work {
         stream: Handle,
         data: usize,
     },
-    /// A graph that is executed; as a node of another one it is nobody else's.
+    /// A graph that is executed.
     Executable(Arc<Executable>),
-    /// A node that records an event.
+    /// A node that is a graph; when it is executed it is an [`Executable`].
+    Graph(Arc<Graph>),
+    /// A node that is several graphs, of which a condition chooses; when it is executed it is a [`Branch`].
+    Conditional(Arc<Conditional>),
+    Branch(Arc<Branch>),
+    /// Nodes that record an event, and wait for where it was recorded last.
     Record(Arc<Event>),
+    Await(Arc<Event>),
     /// A stream comes to where an event was recorded in it, or waits until another one has.
     Reach(Arc<Recording>),
     Wait(Arc<Recording>),
+    /// A node that allocates memory.
+    Allocate(Arc<GraphMemory>),
     /// Memory of a device is freed in the order of a stream.
     Free(u64),
     Nothing,
@@ -74,10 +85,17 @@ impl Work {
                 Ok(())
             }
             Work::Executable(executable) => executable.run(lane),
+            Work::Graph(_) | Work::Conditional(_) => self.instantiated()?.run(lane),
+            Work::Branch(branch) => branch.run(lane),
             Work::Record(event) => {
                 event.record_now(lane);
                 Ok(())
             }
+            Work::Await(event) => {
+                event.hold(lane);
+                Ok(())
+            }
+            Work::Allocate(memory) => memory.allocate(),
             Work::Reach(recording) => {
                 recording.reach(lane);
                 Ok(())
@@ -96,6 +114,7 @@ impl Work {
         match self {
             Work::Host { .. } | Work::Callback { .. } => true,
             Work::Executable(executable) => executable.calls_host(),
+            Work::Branch(branch) => branch.bodies().iter().any(|it| it.calls_host()),
             _ => false,
         }
     }
@@ -121,19 +140,80 @@ impl Work {
         }
     }
 
-    /// How large the graph is that it executes.
+    /// How large the graphs are within it.
     pub(crate) fn extent(&self) -> Extent {
+        let all: Vec<Extent> = match self {
+            Work::Executable(executable) => vec![executable.extent()],
+            Work::Branch(branch) => branch.bodies().iter().map(|it| it.extent()).collect(),
+            _ => self.graphs().iter().map(|it| it.extent()).collect(),
+        };
+        let join = |all: Extent, one: Extent| Extent {
+            nodes: all.nodes.saturating_add(one.nodes),
+            depth: all.depth.max(one.depth),
+        };
+        all.into_iter().fold(Extent::NOTHING, join)
+    }
+
+    /// The graphs within a node.
+    pub(crate) fn graphs(&self) -> Vec<Arc<Graph>> {
         match self {
-            Work::Executable(executable) => executable.extent(),
-            _ => Extent::NOTHING,
+            Work::Graph(graph) => vec![Arc::clone(graph)],
+            Work::Conditional(conditional) => conditional.bodies().to_vec(),
+            _ => Vec::new(),
         }
     }
 
-    /// Returns it as a node of a graph does it, whatever its handles stand for later.
-    pub(crate) fn of_node(self) -> Work {
+    /// Ends the graphs within a node that ends.
+    pub(crate) fn end_within(&self) {
+        self.graphs().iter().for_each(|it| it.end_within());
+    }
+
+    /// Returns it as a node of a graph of a level does it, whatever its handles stand for later.
+    pub(crate) fn of_node(&self, level: usize) -> Answer<Work> {
         match self {
-            Work::Executable(executable) => Work::Executable(Arc::new(executable.as_now())),
-            other => other,
+            Work::Executable(it) => Ok(Work::Graph(Graph::of_executable(it, level + 1)?)),
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// Whether a graph that does it is not copied, and executable once at a time: it allocates memory, or has a condition.
+    pub(crate) fn is_alone(&self) -> bool {
+        matches!(
+            self,
+            Work::Allocate(_) | Work::Free(_) | Work::Conditional(_) | Work::Branch(_)
+        )
+    }
+
+    /// Whether a graph that a condition decides about may do it.
+    pub(crate) fn can_be_conditional(&self) -> bool {
+        let is_of_device = matches!(self, Work::Launch(_) | Work::Copy(_) | Work::Fill(_));
+        is_of_device || matches!(self, Work::Graph(_) | Work::Conditional(_) | Work::Nothing)
+    }
+
+    /// Returns it as the same node of a copy of its graph does it.
+    pub(crate) fn copied_to(&self, level: usize) -> Answer<Work> {
+        Ok(match self {
+            Work::Graph(graph) => Work::Graph(graph.copy_to(level + 1)?),
+            other => other.clone(),
+        })
+    }
+
+    /// Returns a node's work as it is executed.
+    pub(crate) fn instantiated(&self) -> Answer<Work> {
+        Ok(match self {
+            Work::Graph(graph) => Work::Executable(Executable::new(graph, 0)?.into()),
+            Work::Conditional(it) => Work::Branch(it.instantiated()?.into()),
+            other => other.clone(),
+        })
+    }
+
+    /// Returns it with what a program has set of the node apart from what it does.
+    pub(crate) fn in_place_of(self, before: &Work) -> Work {
+        match (self, before) {
+            (Work::Launch(launch), Work::Launch(before)) => {
+                Work::Launch(launch.with_together_of(before).into())
+            }
+            (other, _) => other,
         }
     }
 
@@ -145,6 +225,23 @@ impl Work {
         }
     }
 
+    /// As a drawing of a graph names it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Work::Launch(_) => "KERNEL",
+            Work::Copy(_) => "MEMCPY",
+            Work::Fill(_) => "MEMSET",
+            Work::Host { .. } | Work::Callback { .. } => "HOST",
+            Work::Executable(_) | Work::Graph(_) => "GRAPH",
+            Work::Nothing => "EMPTY",
+            Work::Wait(_) | Work::Await(_) => "EVENT_WAIT",
+            Work::Record(_) | Work::Reach(_) => "EVENT_RECORD",
+            Work::Allocate(_) => "MEM_ALLOC",
+            Work::Free(_) => "MEM_FREE",
+            Work::Conditional(_) | Work::Branch(_) => "CONDITIONAL",
+        }
+    }
+
     /// `CUgraphNodeType`
     pub(crate) fn kind(&self) -> u32 {
         match self {
@@ -152,11 +249,13 @@ impl Work {
             Work::Copy(_) => 1,
             Work::Fill(_) => 2,
             Work::Host { .. } | Work::Callback { .. } => 3,
-            Work::Executable(_) => 4,
+            Work::Executable(_) | Work::Graph(_) => 4,
             Work::Nothing => 5,
-            Work::Wait(_) => 6,
+            Work::Wait(_) | Work::Await(_) => 6,
             Work::Record(_) | Work::Reach(_) => 7,
+            Work::Allocate(_) => 10,
             Work::Free(_) => 11,
+            Work::Conditional(_) | Work::Branch(_) => 13,
         }
     }
 }

@@ -126,7 +126,7 @@ impl Text {
 
 /// Of a grid or block, in each dimension.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dim3 {
     pub(crate) x: u32,
     pub(crate) y: u32,

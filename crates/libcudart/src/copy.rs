@@ -34,11 +34,28 @@ impl Kind {
         })
     }
 
+    fn can_end_in_symbol(self) -> bool {
+        !matches!(self, Kind::HostToHost | Kind::DeviceToHost)
+    }
+
+    fn can_begin_in_symbol(self) -> bool {
+        !matches!(self, Kind::HostToHost | Kind::HostToDevice)
+    }
+
+    /// Between a source and a destination of these `CUmemorytype`s.
+    fn between(from: u32, to: u32) -> Kind {
+        match (from, to) {
+            (UNIFIED, _) | (_, UNIFIED) => Kind::Default,
+            (HOST, HOST) => Kind::HostToHost,
+            (HOST, _) => Kind::HostToDevice,
+            (_, HOST) => Kind::DeviceToHost,
+            _ => Kind::DeviceToDevice,
+        }
+    }
+
     /// `CUmemorytype` of source and destination.
     fn sides(self) -> (u32, u32) {
-        const HOST: u32 = 1;
         const DEVICE: u32 = 2;
-        const UNIFIED: u32 = 4;
         match self {
             Kind::HostToHost => (HOST, HOST),
             Kind::HostToDevice => (HOST, DEVICE),
@@ -97,11 +114,9 @@ fn to_symbol(
     kind: u32,
     when: When,
 ) -> Answer {
-    match Kind::of(kind)? {
-        Kind::HostToDevice | Kind::DeviceToDevice | Kind::Default => {
-            line(part(host, offset, bytes)?, from, bytes, kind, when)
-        }
-        Kind::HostToHost | Kind::DeviceToHost => Err(Error::INVALID_MEMCPY_DIRECTION),
+    match Kind::of(kind)?.can_end_in_symbol() {
+        true => line(part(host, offset, bytes)?, from, bytes, kind, when),
+        false => Err(Error::INVALID_MEMCPY_DIRECTION),
     }
 }
 
@@ -112,11 +127,9 @@ fn from_symbol(
     kind: u32,
     when: When,
 ) -> Answer {
-    match Kind::of(kind)? {
-        Kind::DeviceToHost | Kind::DeviceToDevice | Kind::Default => {
-            line(to, part(host, offset, bytes)?, bytes, kind, when)
-        }
-        Kind::HostToHost | Kind::HostToDevice => Err(Error::INVALID_MEMCPY_DIRECTION),
+    match Kind::of(kind)?.can_begin_in_symbol() {
+        true => line(to, part(host, offset, bytes)?, bytes, kind, when),
+        false => Err(Error::INVALID_MEMCPY_DIRECTION),
     }
 }
 
@@ -204,7 +217,30 @@ pub(crate) struct Volume {
     depth: usize,
 }
 
+/// A part of a variable, of which a node of a graph copies bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Symbol {
+    pub(crate) host: usize,
+    pub(crate) offset: usize,
+}
+
 impl Volume {
+    /// Bytes into a variable.
+    pub(crate) fn to_symbol(to: Symbol, from: u64, bytes: usize, kind: u32) -> Answer<Volume> {
+        if !Kind::of(kind)?.can_end_in_symbol() {
+            return Err(Error::INVALID_MEMCPY_DIRECTION);
+        }
+        Volume::line(part(to.host, to.offset, bytes)?, from, bytes, kind)
+    }
+
+    /// Bytes of a variable.
+    pub(crate) fn from_symbol(to: u64, from: Symbol, bytes: usize, kind: u32) -> Answer<Volume> {
+        if !Kind::of(kind)?.can_begin_in_symbol() {
+            return Err(Error::INVALID_MEMCPY_DIRECTION);
+        }
+        Volume::line(to, part(from.host, from.offset, bytes)?, bytes, kind)
+    }
+
     /// Bytes side by side.
     pub(crate) fn line(to: u64, from: u64, bytes: usize, kind: u32) -> Answer<Volume> {
         let (from_memory, to_memory) = Kind::of(kind)?.sides();
@@ -242,6 +278,50 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
+    /// As the driver tells it of a node.
+    pub(crate) fn of(volume: &Volume) -> Answer<Parameters> {
+        let Volume {
+            from,
+            to,
+            width,
+            height,
+            depth,
+        } = *volume;
+        let element = match [from.array, to.array].into_iter().find(|&it| it != 0) {
+            Some(array) => bytes_of(array)?.0,
+            None => 1,
+        };
+        let at = |side: &VolumeSide| {
+            let element = if side.array == 0 { 1 } else { element };
+            [side.x_in_bytes / element, side.y, side.z]
+        };
+        let plain = |side: &VolumeSide| Pitched {
+            start: if side.memory == HOST {
+                side.host
+            } else {
+                side.device
+            },
+            pitch: side.pitch,
+            // What is not copied is not known.
+            width: 0,
+            height: 0,
+        };
+        Ok(Parameters {
+            from_array: from.array,
+            from_at: at(&from),
+            from: plain(&from),
+            to_array: to.array,
+            to_at: at(&to),
+            to: plain(&to),
+            extent: Extent {
+                width: width / element,
+                height,
+                depth,
+            },
+            kind: Kind::between(from.memory, to.memory) as c_int,
+        })
+    }
+
     /// As the driver takes it. Places and sizes in an array count its elements; where none takes part, bytes.
     pub(crate) fn volume(self) -> Answer<Volume> {
         let (from_memory, to_memory) = Kind::of(self.kind as u32)?.sides();
@@ -279,7 +359,9 @@ impl Parameters {
 }
 
 /// `CUmemorytype`
+const HOST: u32 = 1;
 const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
 
 /// A place in an array, and how rows of plain memory follow.
 struct Rows {

@@ -281,23 +281,23 @@ driver! {
     fn cuGraphAddChildGraphNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, child: Handle);
     fn cuGraphAddHostNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, host: In<[usize; 2]>);
     fn cuGraphAddKernelNode_v2(
-        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, kernel: In<crate::graph::KernelNode>,
+        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, kernel: In<crate::graph_node::KernelNode>,
     );
     fn cuGraphAddMemcpyNode(
         to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, volume: In<crate::copy::Volume>, context: Handle,
     );
     fn cuGraphAddMemsetNode(
-        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, fill: In<crate::graph::Fill>, context: Handle,
+        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, fill: In<crate::graph_node::Fill>, context: Handle,
     );
     fn cuGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, event: Handle);
-    fn cuGraphKernelNodeSetParams_v2(node: Handle, kernel: In<crate::graph::KernelNode>);
+    fn cuGraphKernelNodeSetParams_v2(node: Handle, kernel: In<crate::graph_node::KernelNode>);
     fn cuGraphInstantiateWithParams | cuGraphInstantiateWithParams_ptsz(to: Out<Handle>, graph: Handle, how: Out<[u64; 4]>);
     fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<[u64; 3]>);
     fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<[usize; 2]>);
     fn cuGraphExecMemcpyNodeSetParams(
         executable: Handle, node: Handle, volume: In<crate::copy::Volume>, context: Handle,
     );
-    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, fill: In<crate::graph::Fill>, context: Handle);
+    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, fill: In<crate::graph_node::Fill>, context: Handle);
     fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize);
     fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize);
     fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, edges: In<u64>, count: usize);
@@ -313,9 +313,46 @@ driver! {
     fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, to: Out<u32>);
     fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32);
     fn cuGraphHostNodeSetParams(node: Handle, host: In<[usize; 2]>);
-    fn cuGraphMemsetNodeSetParams(node: Handle, fill: In<crate::graph::Fill>);
+    fn cuGraphMemsetNodeSetParams(node: Handle, fill: In<crate::graph_node::Fill>);
     fn cuGraphMemcpyNodeSetParams(node: Handle, volume: In<crate::copy::Volume>);
-    fn cuGraphExecKernelNodeSetParams_v2(graph: Handle, node: Handle, kernel: In<crate::graph::KernelNode>);
+    fn cuGraphExecKernelNodeSetParams_v2(graph: Handle, node: Handle, kernel: In<crate::graph_node::KernelNode>);
+    fn cuGraphExecUpdate(executable: Handle, graph: Handle, node: Out<Handle>, result: Out<u32>);
+    fn cuGraphExecGetFlags(executable: Handle, to: Out<u64>);
+    fn cuGraphDebugDotPrint(graph: Handle, path: Text, flags: u32);
+    fn cuGraphConditionalHandleCreate(to: Out<u64>, graph: Handle, context: Handle, first: u32, flags: u32);
+    fn cuGraphAddNode_v2(
+        to: Out<Handle>, graph: Handle, before: In<Handle>, edges: In<u64>, count: usize, node: Out<crate::graph_node::AnyNode>,
+    );
+    fn cuGraphNodeSetParams(node: Handle, parameters: Out<crate::graph_node::AnyNode>);
+    fn cuGraphExecNodeSetParams(executable: Handle, node: Handle, parameters: Out<crate::graph_node::AnyNode>);
+    fn cuGraphKernelNodeGetParams_v2(node: Handle, to: Out<crate::graph_node::KernelNode>);
+    fn cuGraphKernelNodeSetAttribute(node: Handle, id: u32, value: usize);
+    fn cuGraphKernelNodeGetAttribute(node: Handle, id: u32, to: usize);
+    fn cuGraphKernelNodeCopyAttributes(to: Handle, from: Handle);
+    fn cuGraphMemcpyNodeGetParams(node: Handle, to: Out<crate::copy::Volume>);
+    fn cuGraphMemsetNodeGetParams(node: Handle, to: Out<crate::graph_node::Fill>);
+    fn cuGraphHostNodeGetParams(node: Handle, to: Out<[usize; 2]>);
+    fn cuGraphChildGraphNodeGetGraph(node: Handle, to: Out<Handle>);
+    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle);
+    fn cuGraphEventRecordNodeGetEvent(node: Handle, to: Out<Handle>);
+    fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle);
+    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle);
+    fn cuGraphAddEventWaitNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, event: Handle);
+    fn cuGraphEventWaitNodeGetEvent(node: Handle, to: Out<Handle>);
+    fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle);
+    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle);
+    fn cuGraphAddMemAllocNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, memory: usize);
+    fn cuGraphMemAllocNodeGetParams(node: Handle, to: usize);
+    fn cuGraphAddMemFreeNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, address: u64);
+    fn cuGraphMemFreeNodeGetParams(node: Handle, to: Out<u64>);
+    fn cuDeviceGetGraphMemAttribute(device: c_int, which: u32, to: Out<u64>);
+    fn cuDeviceSetGraphMemAttribute(device: c_int, which: u32, value: Out<u64>);
+    fn cuDeviceGraphMemTrim(device: c_int);
+    fn cuUserObjectCreate(to: Out<Handle>, object: usize, function: usize, count: u32, flags: u32);
+    fn cuUserObjectRetain(object: Handle, count: u32);
+    fn cuUserObjectRelease(object: Handle, count: u32);
+    fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32);
+    fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32);
 
     fn cuProfilerStart();
     fn cuProfilerStop();

@@ -1,83 +1,11 @@
 //! Graphs.
 
-use crate::absent;
-use crate::arguments::{Dim3, In, Out};
-use crate::copy::{Parameters, Volume};
+use crate::arguments::{In, Out, Text};
 use crate::device::context;
 use crate::driver::{self, Handle};
+use crate::graph_node::of_node;
 use crate::inside;
-use crate::program::function;
 use crate::status::Answer;
-
-/// `cudaKernelNodeParams`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Kernel {
-    host: usize,
-    grid: Dim3,
-    block: Dim3,
-    dynamic: u32,
-    arguments: usize,
-    extra: usize,
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct KernelNode {
-    function: Handle,
-    grid: Dim3,
-    block: Dim3,
-    dynamic: u32,
-    arguments: usize,
-    extra: usize,
-    kernel: Handle,
-    context: Handle,
-}
-
-impl Kernel {
-    fn node(self) -> Answer<KernelNode> {
-        let Kernel {
-            host,
-            grid,
-            block,
-            dynamic,
-            arguments,
-            extra,
-        } = self;
-        let function = function(host)?;
-        Ok(KernelNode {
-            function,
-            grid,
-            block,
-            dynamic,
-            arguments,
-            extra,
-            kernel: 0,
-            context: 0,
-        })
-    }
-}
-
-/// `CUDA_MEMSET_NODE_PARAMS`, which `cudaMemsetParams` is laid out as.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(crate) struct Fill {
-    to: u64,
-    pitch: usize,
-    value: u32,
-    element: u32,
-    width: usize,
-    height: usize,
-}
-
-/// The context that a node of a copy or fill is of.
-fn of_node() -> Answer<Handle> {
-    context()?;
-    let mut current = 0;
-    driver::cuCtxGetCurrent(Out::of(&mut current))?;
-    Ok(current)
-}
 
 fn instantiate(to: Out<Handle>, graph: Handle, flags: u64) -> Answer {
     context()?;
@@ -146,74 +74,29 @@ runtime! {
     fn cudaGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle) [cuGraphNodeFindInClone]
     fn cudaGraphNodeGetEnabled(graph: Handle, node: Handle, to: Out<u32>) [cuGraphNodeGetEnabled]
     fn cudaGraphNodeSetEnabled(graph: Handle, node: Handle, is_enabled: u32) [cuGraphNodeSetEnabled]
-    fn cudaGraphHostNodeSetParams(node: Handle, host: In<[usize; 2]>) [cuGraphHostNodeSetParams]
-    fn cudaGraphMemsetNodeSetParams(node: Handle, fill: In<Fill>) [cuGraphMemsetNodeSetParams]
-    fn cudaGraphMemcpyNodeSetParams(node: Handle, parameters: In<Parameters>) {
-        let volume = parameters.get()?.volume()?;
-        driver::cuGraphMemcpyNodeSetParams(node, In::of(&volume))
-    }
-    fn cudaGraphMemcpyNodeSetParams1D(node: Handle, target: u64, source: u64, bytes: usize, kind: u32) {
-        let volume = Volume::line(target, source, bytes, kind)?;
-        driver::cuGraphMemcpyNodeSetParams(node, In::of(&volume))
-    }
-    fn cudaGraphAddEmptyNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize) [cuGraphAddEmptyNode]
-    fn cudaGraphAddChildGraphNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, child: Handle)
-        [cuGraphAddChildGraphNode]
-    fn cudaGraphAddHostNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, host: In<[usize; 2]>)
-        [cuGraphAddHostNode]
-    fn cudaGraphAddKernelNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, kernel: In<Kernel>) {
-        let node = kernel.get()?.node()?;
-        driver::cuGraphAddKernelNode_v2(to, graph, before, count, In::of(&node))
-    }
-    fn cudaGraphExecKernelNodeSetParams(graph: Handle, node: Handle, kernel: In<Kernel>) {
-        let parameters = kernel.get()?.node()?;
-        driver::cuGraphExecKernelNodeSetParams_v2(graph, node, In::of(&parameters))
-    }
-    fn cudaGraphKernelNodeSetParams(node: Handle, kernel: In<Kernel>) {
-        let parameters = kernel.get()?.node()?;
-        driver::cuGraphKernelNodeSetParams_v2(node, In::of(&parameters))
-    }
-    fn cudaGraphAddEventRecordNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, event: Handle)
-        [cuGraphAddEventRecordNode]
     fn cudaGraphInstantiateWithParams | cudaGraphInstantiateWithParams_ptsz(
         to: Out<Handle>, graph: Handle, how: Out<[u64; 4]>,
     )
         [cuGraphInstantiateWithParams]
     // Before CUDA 12 the third argument was a place for a node, and a fourth for the result.
-    fn cudaGraphExecUpdate(graph: Handle, from: Handle, result: Out<[u64; 3]>) {
+    fn cudaGraphExecUpdate(graph: Handle, from: Handle, third: usize, fourth: usize) {
         context()?;
         match inside::major() {
-            12.. => driver::cuGraphExecUpdate_v2(graph, from, result),
-            _ => absent::refuse("cudaGraphExecUpdate of CUDA 11"),
+            12.. => driver::cuGraphExecUpdate_v2(graph, from, Out::at(third)),
+            _ => driver::cuGraphExecUpdate(graph, from, Out::at(third), Out::at(fourth)),
         }
     }
-    fn cudaGraphExecHostNodeSetParams(graph: Handle, node: Handle, host: In<[usize; 2]>) [cuGraphExecHostNodeSetParams]
-    fn cudaGraphExecMemcpyNodeSetParams(graph: Handle, node: Handle, parameters: In<Parameters>) {
-        let volume = parameters.get()?.volume()?;
-        driver::cuGraphExecMemcpyNodeSetParams(graph, node, In::of(&volume), of_node()?)
+    fn cudaGraphExecGetFlags(graph: Handle, to: Out<u64>) [cuGraphExecGetFlags]
+    fn cudaGraphDebugDotPrint(graph: Handle, path: Text, flags: u32) [cuGraphDebugDotPrint]
+    fn cudaGraphConditionalHandleCreate(to: Out<u64>, graph: Handle, first: u32, flags: u32) {
+        driver::cuGraphConditionalHandleCreate(to, graph, of_node()?, first, flags)
     }
-    fn cudaGraphExecMemcpyNodeSetParams1D(
-        graph: Handle, node: Handle, target: u64, source: u64, bytes: usize, kind: u32,
-    ) {
-        let volume = Volume::line(target, source, bytes, kind)?;
-        driver::cuGraphExecMemcpyNodeSetParams(graph, node, In::of(&volume), of_node()?)
-    }
-    fn cudaGraphExecMemsetNodeSetParams(graph: Handle, node: Handle, fill: In<Fill>) {
-        driver::cuGraphExecMemsetNodeSetParams(graph, node, fill, of_node()?)
-    }
-    fn cudaGraphAddMemcpyNode(
-        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, parameters: In<Parameters>,
-    ) {
-        let volume = parameters.get()?.volume()?;
-        driver::cuGraphAddMemcpyNode(to, graph, before, count, In::of(&volume), of_node()?)
-    }
-    fn cudaGraphAddMemcpyNode1D(
-        to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, target: u64, source: u64, bytes: usize, kind: u32,
-    ) {
-        let volume = Volume::line(target, source, bytes, kind)?;
-        driver::cuGraphAddMemcpyNode(to, graph, before, count, In::of(&volume), of_node()?)
-    }
-    fn cudaGraphAddMemsetNode(to: Out<Handle>, graph: Handle, before: In<Handle>, count: usize, fill: In<Fill>) {
-        driver::cuGraphAddMemsetNode(to, graph, before, count, fill, of_node()?)
-    }
+    fn cudaDeviceGetGraphMemAttribute(device: i32, which: u32, to: Out<u64>) [cuDeviceGetGraphMemAttribute]
+    fn cudaDeviceSetGraphMemAttribute(device: i32, which: u32, value: Out<u64>) [cuDeviceSetGraphMemAttribute]
+    fn cudaDeviceGraphMemTrim(device: i32) [cuDeviceGraphMemTrim]
+    fn cudaUserObjectCreate(to: Out<Handle>, object: usize, function: usize, count: u32, flags: u32) [cuUserObjectCreate]
+    fn cudaUserObjectRetain(object: Handle, count: u32) [cuUserObjectRetain]
+    fn cudaUserObjectRelease(object: Handle, count: u32) [cuUserObjectRelease]
+    fn cudaGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) [cuGraphRetainUserObject]
+    fn cudaGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) [cuGraphReleaseUserObject]
 }

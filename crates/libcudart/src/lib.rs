@@ -22,6 +22,7 @@ mod event;
 mod fill;
 mod function;
 mod graph;
+mod graph_node;
 mod host_memory;
 mod inside;
 mod launch;
@@ -48,6 +49,7 @@ fn functions() -> impl Iterator<Item = api::Row> {
         fill::ROWS,
         function::ROWS,
         graph::ROWS,
+        graph_node::ROWS,
         host_memory::ROWS,
         launch::ROWS,
         library::ROWS,

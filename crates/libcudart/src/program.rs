@@ -136,6 +136,15 @@ fn place_of(Named { binary, name }: &Named) -> Answer<(u64, usize)> {
     Ok((address, bytes))
 }
 
+/// Returns what a program knows a function of the current context by: the function on the host, or the driver's own handle.
+pub(crate) fn host_of(function: Handle) -> Answer<usize> {
+    let device = device::current()?;
+    let program = program();
+    let is_its = |(key, known): &(&(c_int, usize), &Handle)| key.0 == device && **known == function;
+    let found = program.functions.iter().find(is_its);
+    Ok(found.map_or(function, |(key, _)| key.1))
+}
+
 /// Returns where a variable of the program is on the current device, and its bytes.
 pub(crate) fn variable(host: usize) -> Answer<(u64, usize)> {
     device::context()?;

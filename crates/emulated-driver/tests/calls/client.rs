@@ -19,6 +19,7 @@ pub(crate) const ILLEGAL_ADDRESS: u32 = 700;
 pub(crate) const NOT_READY: u32 = 600;
 pub(crate) const NOT_PERMITTED: u32 = 800;
 pub(crate) const NOT_SUPPORTED: u32 = 801;
+pub(crate) const GRAPH_EXEC_UPDATE_FAILURE: u32 = 910;
 
 /// The library, which Cargo has built beside this program because its package is a dependency of this one's.
 fn library() -> &'static Library {

@@ -110,7 +110,9 @@ fn graphs_that_are_added_to_each_other_end() {
     };
     let captured = capture(executable);
     let outer = made("cuGraphInstantiateWithFlags", &[captured, 0]);
-    ok("cuGraphExecUpdate_v2", &[outer, capture(outer), 0]);
+    // Of another shape within: it stays as it is.
+    let updated = call("cuGraphExecUpdate_v2", &[outer, capture(outer), 0]);
+    assert_eq!(updated, GRAPH_EXEC_UPDATE_FAILURE);
     ok("cuGraphLaunch", &[outer, stream]);
     // Twice in the next, which is twice in the next: that soon has no end.
     let mut graph = captured;
@@ -262,4 +264,54 @@ fn graphs_are_looked_at_and_changed() {
     let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
     ok("cuGraphLaunch", &[executable, 0]);
     assert_eq!(host_words(words, 3), [9, 2, 3]);
+}
+
+/// Captures what is put into a stream, and launches it once.
+fn launched(stream: u64, capture: impl FnOnce()) -> u32 {
+    ok("cuStreamBeginCapture_v2", &[stream, 0]);
+    capture();
+    let mut graph = 0u64;
+    ok("cuStreamEndCapture", &[stream, &raw mut graph as u64]);
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    let answer = call("cuGraphLaunch", &[executable, stream]);
+    ok("cuGraphExecDestroy", &[executable]);
+    ok("cuGraphDestroy", &[graph]);
+    answer
+}
+
+/// Memory of a graph is unwritten when it was allocated, and nobody's when it was freed.
+#[test]
+fn memory_of_graphs_is_checked() {
+    let context = Context::new();
+    let add = context.function("add");
+    let x = device_words(&[1; 64]);
+    let stream = made("cuStreamCreate", &[1]);
+    let allocated = || made("cuMemAllocAsync", &[256, stream]);
+    let mut y = 0;
+    let unwritten = launched(stream, || {
+        y = allocated();
+        assert_eq!(launch(add, stream, 64, (x, y)), 0);
+    });
+    assert_eq!(unwritten, ILLEGAL_ADDRESS);
+    ok("cuMemFreeAsync", &[y, stream]);
+    let freed = launched(stream, || {
+        y = allocated();
+        ok("cuMemsetD32Async", &[y, 1, 64, stream]);
+        assert_eq!(launch(add, stream, 64, (x, y)), 0);
+        ok("cuMemFreeAsync", &[y, stream]);
+        assert_eq!(launch(add, stream, 64, (x, y)), 0);
+    });
+    assert_eq!(freed, ILLEGAL_ADDRESS);
+    // Left allocated, it stays though its graph is gone.
+    let kept = launched(stream, || {
+        y = allocated();
+        ok("cuMemsetD32Async", &[y, 1, 64, stream]);
+        assert_eq!(launch(add, stream, 64, (x, y)), 0);
+    });
+    assert_eq!(kept, 0);
+    ok("cuStreamSynchronize", &[stream]);
+    assert_eq!(host_words(y, 64), [2; 64]);
+    ok("cuMemFree_v2", &[y]);
+    assert_eq!(call("cuMemFree_v2", &[y]), INVALID_VALUE);
+    assert_eq!(launch(add, stream, 64, (x, y)), ILLEGAL_ADDRESS);
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::client::*;
 
 /// No other test calls it: what is not emulated is said once.
-const ABSENT: &str = "cuGraphDebugDotPrint";
+const ABSENT: &str = "cuGraphicsUnregisterResource";
 
 /// The level and the text of each message. Its function calls the driver, too, which may not be.
 struct Heard(Mutex<Vec<(u32, String, u32)>>);
@@ -80,7 +80,7 @@ fn a_program_reads_what_is_said_and_is_told() {
     };
     assert_eq!((*level, *answer), (0, NOT_PERMITTED));
     assert!(
-        text.starts_with("cuGraphDebugDotPrint is not emulated"),
+        text.starts_with("cuGraphicsUnregisterResource is not emulated"),
         "{text}"
     );
 

@@ -225,7 +225,7 @@ impl Memory {
     }
 
     /// Takes memory that was adopted and is known no more: it stays as long as launches run.
-    pub(crate) fn retire(&self, storage: Vec<Box<[u128]>>) {
+    pub fn retire(&self, storage: Vec<Box<[u128]>>) {
         let mut table = self.write();
         for room in storage.into_iter().filter(|room| !room.is_empty()) {
             let layout = Layout::for_value(&*room);
@@ -268,6 +268,14 @@ impl Memory {
         let mut table = self.write();
         if let Some(found) = table.at_mut(address) {
             found.contents = Contents::Defined;
+        }
+    }
+
+    /// From now on the allocation at the address counts as memory that nobody has written.
+    pub fn undefine(&self, address: u64) {
+        let mut table = self.write();
+        if let Some(found) = table.at_mut(address) {
+            found.contents = Contents::Undefined;
         }
     }
 

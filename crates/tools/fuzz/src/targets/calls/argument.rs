@@ -61,6 +61,7 @@ pub(super) enum Description {
     Fill,
     KernelNode,
     HostNode,
+    AnyNode,
     Launch,
     PoolProperties,
     TensorSizes,

@@ -77,11 +77,8 @@ impl Sequence {
             Description::Planes => self.planes(),
             Description::Fill => self.fill(),
             Description::KernelNode => self.kernel_node(),
-            Description::HostNode => {
-                let function: extern "C" fn(*mut c_void) = nothing;
-                let functions = [0, function as usize as u64];
-                vec![of(&mut self.random, &functions), 0]
-            }
+            Description::HostNode => self.host_node(),
+            Description::AnyNode => self.any_node(),
             Description::Launch => self.launch(),
             Description::PoolProperties => self.pool(),
             Description::TensorSizes
@@ -259,6 +256,47 @@ impl Sequence {
         };
         let (kernel, context) = (self.handle(Kind::Kernel), self.handle(Kind::Context));
         vec![function, a, b, c, shared, parameters, 0, kernel, context]
+    }
+
+    /// `CUDA_HOST_NODE_PARAMS`
+    fn host_node(&mut self) -> Vec<u64> {
+        let function: extern "C" fn(*mut c_void) = nothing;
+        let functions = [0, function as usize as u64];
+        vec![of(&mut self.random, &functions), 0]
+    }
+
+    /// `CUDA_MEM_ALLOC_NODE_PARAMS`
+    fn allocation_node(&mut self) -> Vec<u64> {
+        let mut words = self.pool();
+        // What else a pool has, and devices that reach it.
+        words.extend([0; 11]);
+        words.extend([self.number(), 0]);
+        words
+    }
+
+    /// `CUDA_CONDITIONAL_NODE_PARAMS`
+    fn conditional_node(&mut self) -> Vec<u64> {
+        let kind = of(&mut self.random, &[0, 1, 2, 3]);
+        let size = of(&mut self.random, &[1, 1, 2, 3, 0, u32::MAX.into()]);
+        vec![self.handle(Kind::Memory), both(kind, size), 0, 0]
+    }
+
+    /// `CUgraphNodeParams`
+    fn any_node(&mut self) -> Vec<u64> {
+        let kind = self.random.u64(0..15);
+        let node = match kind {
+            0 => self.kernel_node(),
+            1 => [vec![0, 0], self.planes()].concat(),
+            2 => self.fill(),
+            3 => self.host_node(),
+            4 => vec![self.handle(Kind::Graph), 0],
+            6 | 7 => vec![self.handle(Kind::Event)],
+            10 => self.allocation_node(),
+            11 => vec![self.handle(Kind::Memory)],
+            13 => self.conditional_node(),
+            _ => Vec::new(),
+        };
+        [vec![kind, 0], node].concat()
     }
 
     /// `CUlaunchConfig`, without attributes, or with some of which there is no address.

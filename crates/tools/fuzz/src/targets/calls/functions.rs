@@ -1,8 +1,8 @@
 //! The functions that sequences call, by their symbols, and the kinds of their arguments.
 
 use super::argument::Description::{
-    Fill, HostNode, Image, KernelNode, Launch, Planes, PoolProperties, Reading, Resource, Rows,
-    TensorSizes, TensorSteps, TensorStrides, TensorTile, Volume,
+    AnyNode, Fill, HostNode, Image, KernelNode, Launch, Planes, PoolProperties, Reading, Resource,
+    Rows, TensorSizes, TensorSteps, TensorStrides, TensorTile, Volume,
 };
 use super::argument::Is::{
     self, AnyBytes, Bytes, Count, Described, Given, Handles, Host, Made, Name, Number, Out,
@@ -391,6 +391,55 @@ pub(super) const FUNCTIONS: &[(&str, &[Is])] = &[
         &[Given(Executable), Given(Graph), Out],
     ),
     ("cuGraphUpload", &[Given(Executable), Given(Stream)]),
+    ("cuGraphKernelNodeGetParams_v2", &[Given(Node), Out]),
+    ("cuGraphMemcpyNodeGetParams", &[Given(Node), Out]),
+    ("cuGraphMemsetNodeGetParams", &[Given(Node), Out]),
+    ("cuGraphHostNodeGetParams", &[Given(Node), Out]),
+    ("cuGraphKernelNodeGetAttribute", &[Given(Node), Number, Out]),
+    (
+        "cuGraphKernelNodeCopyAttributes",
+        &[Given(Node), Given(Node)],
+    ),
+    ("cuGraphChildGraphNodeGetGraph", &[Given(Node), Made(Graph)]),
+    (
+        "cuGraphExecChildGraphNodeSetParams",
+        &[Given(Executable), Given(Node), Given(Graph)],
+    ),
+    (
+        "cuGraphAddEventWaitNode",
+        &[Made(Node), Given(Graph), Handles(Node), Count, Given(Event)],
+    ),
+    ("cuGraphEventWaitNodeSetEvent", &[Given(Node), Given(Event)]),
+    (
+        "cuGraphAddMemFreeNode",
+        &[
+            Made(Node),
+            Given(Graph),
+            Handles(Node),
+            Count,
+            Given(Memory),
+        ],
+    ),
+    (
+        "cuGraphConditionalHandleCreate",
+        &[Made(Memory), Given(Graph), Given(Context), Number, Number],
+    ),
+    ("cuGraphExecGetFlags", &[Given(Executable), Out]),
+    (
+        "cuGraphAddNode",
+        &[
+            Made(Node),
+            Given(Graph),
+            Handles(Node),
+            Count,
+            Described(AnyNode),
+        ],
+    ),
+    ("cuGraphNodeSetParams", &[Given(Node), Described(AnyNode)]),
+    (
+        "cuGraphExecNodeSetParams",
+        &[Given(Executable), Given(Node), Described(AnyNode)],
+    ),
     (
         "cuTensorMapEncodeTiled",
         &[
