@@ -264,7 +264,7 @@ pub(crate) fn add(stream: &Stream, work: Work) -> Answer<Option<Work>> {
     let Some(Capturing { session, last, .. }) = &mut *capturing else {
         return Ok(Some(work));
     };
-    let work = work.of_node(session.graph.level());
+    let work = work.of_node(&session.graph);
     let added = work.and_then(|it| session.graph.add(it, last.clone()));
     let node = added.inspect_err(|_| session.invalidate())?;
     lock(&session.added).insert(node.handle, handles(last));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use crate::context::current;
+use crate::context::{Context, current};
 use crate::executable::{Executable, Extent};
 use crate::findings::say;
 use crate::graph::Graph;
@@ -137,7 +137,7 @@ impl Conditional {
         let bodies = self
             .bodies
             .iter()
-            .map(|it| Executable::new(it, 0).map(Arc::new));
+            .map(|it| Executable::within(it).map(Arc::new));
         Ok(Branch {
             condition: Arc::clone(&self.condition),
             kind: self.kind,
@@ -152,6 +152,11 @@ impl Conditional {
 }
 
 impl Branch {
+    /// Whether another one is of the same condition.
+    pub(crate) fn is_like(&self, other: &Branch) -> bool {
+        Arc::ptr_eq(&self.condition, &other.condition)
+    }
+
     pub(crate) fn bodies(&self) -> &[Arc<Executable>] {
         &self.bodies
     }
@@ -218,10 +223,11 @@ pub(crate) mod calls {
     use crate::arguments::Out;
 
     driver! {
-        fn cuGraphConditionalHandleCreate(to: Out<u64>, graph: Handle, _context: Handle, first: u32, flags: u32) {
+        fn cuGraphConditionalHandleCreate(to: Out<u64>, graph: Handle, context: Handle, first: u32, flags: u32) {
             to.check()?;
             let graph = look::<Graph>(graph)?;
-            let condition = Condition::new(current()?.device, first, flags)?;
+            let device = match context { 0 => current()?.device, context => look::<Context>(context)?.device };
+            let condition = Condition::new(device, first, flags)?;
             let handle = condition.handle();
             graph.add_condition(condition);
             to.put(handle)

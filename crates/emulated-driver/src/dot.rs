@@ -28,12 +28,10 @@ fn draw(graph: &Graph, count: &mut usize, text: &mut String) -> fmt::Result {
     let nodes = graph.nodes();
     let number = |handle| nodes.iter().position(|it| it.handle == handle);
     for (index, node) in nodes.iter().enumerate() {
-        let label = label(&node.work())
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"");
+        let label = label(&node.work());
         writeln!(
             text,
-            "\"graph_{own}_node_{index}\" [shape=\"record\" label=\"{index}\\n{label}\"]"
+            "\"graph_{own}_node_{index}\" [shape=\"box\" label=\"{index}\\n{label}\"]"
         )?;
         for before in node.after().iter().filter_map(|it| number(it.handle)) {
             writeln!(
@@ -58,6 +56,7 @@ fn label(work: &Work) -> String {
             let [x, y, z] = launch.shape.grid;
             let [width, height, depth] = launch.shape.block;
             let name = &launch.function.named().name;
+            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             format!("{name}\\n({x}, {y}, {z}) ({width}, {height}, {depth})")
         }
         other => other.name().to_owned(),

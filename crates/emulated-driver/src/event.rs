@@ -93,7 +93,7 @@ impl Event {
         *lock(&self.place) = Some(place);
     }
 
-    fn recording(&self) -> Arc<Recording> {
+    fn next_recording(&self) -> Arc<Recording> {
         Arc::new(Recording {
             event: self.number,
             reached: OnceLock::new(),
@@ -111,7 +111,7 @@ impl Event {
         let place = match capture::place_in(stream)? {
             Some(place) => Place::Captured(place),
             None => {
-                let recording = self.recording();
+                let recording = self.next_recording();
                 submit(stream, Work::Reach(Arc::clone(&recording)))?;
                 Place::Stream(recording)
             }
@@ -122,14 +122,29 @@ impl Event {
 
     /// Records it behind all that a lane has done.
     pub(crate) fn record_now(&self, lane: &Lane) {
-        let recording = self.recording();
+        let recording = self.next_recording();
         recording.reach(lane);
         self.set(Place::Stream(recording));
     }
 
+    /// Where it was recorded last in a stream.
+    pub(crate) fn recording(&self) -> Option<Arc<Recording>> {
+        match self.place()? {
+            Place::Stream(recording) => Some(recording),
+            Place::Captured(_) => None,
+        }
+    }
+
+    /// It is to be recorded later: returns where.
+    pub(crate) fn will_be_recorded(&self) -> Arc<Recording> {
+        let recording = self.next_recording();
+        self.set(Place::Stream(Arc::clone(&recording)));
+        recording
+    }
+
     /// Makes what a lane does later come after where it was recorded last.
     pub(crate) fn hold(&self, lane: &Lane) {
-        if let Some(Place::Stream(recording)) = self.place() {
+        if let Some(recording) = self.recording() {
             recording.hold(lane);
         }
     }

@@ -21,9 +21,9 @@ pub(crate) struct Executable {
     /// By what recordings name it.
     number: u32,
     /// Objects of the program's that stay as long as it.
-    _objects: Vec<Arc<Retained>>,
+    objects: Mutex<Vec<Arc<Retained>>>,
     /// Held by the only one of a graph that may have no other.
-    _claim: Option<Arc<()>>,
+    claim: Option<Arc<()>>,
 }
 
 /// How large a graph is with those within it.
@@ -102,14 +102,23 @@ impl Executable {
     /// Some nodes come after each other, there are more than a graph may have, or it has another one and may not.
     pub(crate) fn new(graph: &Graph, flags: u64) -> Answer<Executable> {
         let claim = graph.claim()?;
+        Executable::of(graph, flags, claim)
+    }
+
+    /// Returns that of a graph within another, which alone may have others.
+    pub(crate) fn within(graph: &Graph) -> Answer<Executable> {
+        Executable::of(graph, 0, None)
+    }
+
+    fn of(graph: &Graph, flags: u64, claim: Option<Arc<()>>) -> Answer<Executable> {
         let steps = graph.steps()?;
         Ok(Executable {
             extent: Extent::of(&steps)?,
             nodes: Mutex::new(steps),
             flags,
             number: recorded::number(),
-            _objects: graph.objects(),
-            _claim: claim,
+            objects: Mutex::new(graph.objects()),
+            claim,
         })
     }
 
@@ -125,6 +134,7 @@ impl Executable {
             if self.flags & FREES_ON_LAUNCH != 0 {
                 free_left(&steps);
             }
+            admit(&steps)?;
         }
         let place = match is_whole {
             true => Place {
@@ -141,9 +151,37 @@ impl Executable {
         self.extent
     }
 
+    pub(crate) fn objects(&self) -> Vec<Arc<Retained>> {
+        lock(&self.objects).clone()
+    }
+
+    /// Whether one of its nodes does something.
+    pub(crate) fn any(&self, does: impl Fn(&Work) -> bool) -> bool {
+        lock(&self.nodes).iter().any(|it| does(&it.work))
+    }
+
+    /// Returns it as it is done later, whatever is set of it meanwhile.
+    pub(crate) fn queued(&self) -> Arc<Executable> {
+        let mut steps = self.steps();
+        for step in steps.iter_mut().filter(|it| it.is_enabled) {
+            // Copies read the program's memory when they are done.
+            if matches!(step.work, Work::Record(_) | Work::Executable(_)) {
+                step.work = step.work.clone().queued();
+            }
+        }
+        Arc::new(Executable {
+            nodes: Mutex::new(steps),
+            extent: self.extent,
+            flags: self.flags,
+            number: self.number,
+            objects: Mutex::new(self.objects()),
+            claim: self.claim.clone(),
+        })
+    }
+
     /// Whether one of its nodes calls a function of the host.
     pub(crate) fn calls_host(&self) -> bool {
-        lock(&self.nodes).iter().any(|it| it.work.calls_host())
+        self.any(Work::calls_host)
     }
 
     /// Sets what a node does.
@@ -156,7 +194,7 @@ impl Executable {
             if step.work.kind() != work.kind() {
                 return Err(Status::INVALID_VALUE);
             }
-            step.work = work.in_place_of(&step.work);
+            step.work = work.in_place_of(&step.work)?;
             Ok(())
         })
     }
@@ -166,7 +204,7 @@ impl Executable {
     /// # Errors
     /// It has no such node, or the other graph another shape.
     pub(crate) fn set_child(&self, node: Handle, graph: &Graph) -> Answer {
-        let new = Executable::new(graph, 0)?;
+        let new = Executable::within(graph)?;
         self.with_step(node, |step| {
             let Work::Executable(own) = &step.work else {
                 return Err(Status::INVALID_VALUE);
@@ -218,10 +256,15 @@ impl Executable {
         if !are_alike(&own, &new) {
             return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
         }
-        // Its nodes keep their names.
+        // Its nodes keep their names, and its memory.
         for (own, new) in own.iter_mut().zip(new) {
-            own.work = new.work;
+            if !matches!(own.work, Work::Allocate(_) | Work::Release(_)) {
+                own.work = new.work;
+            }
         }
+        drop(own);
+        let before = std::mem::replace(&mut *lock(&self.objects), graph.objects());
+        drop(before);
         Ok(())
     }
 }
@@ -231,7 +274,12 @@ fn are_alike(own: &[Step], new: &[Step]) -> bool {
     let is_alike = |(own, new): (&Step, &Step)| {
         let (graphs, others) = (within(own), within(new));
         let mut pairs = graphs.iter().zip(&others);
-        own.after == new.after
+        let is_of_same = match (&own.work, &new.work) {
+            (Work::Branch(own), Work::Branch(new)) => own.is_like(new),
+            _ => true,
+        };
+        is_of_same
+            && own.after == new.after
             && own.work.kind() == new.work.kind()
             && graphs.len() == others.len()
             && pairs.all(|(own, new)| are_alike(&own.steps(), &new.steps()))
@@ -255,6 +303,15 @@ fn begin(steps: &[Step]) {
             Branch::begin(branch);
         }
         within(step).iter().for_each(|it| begin(&it.steps()));
+    }
+}
+
+/// Refuses to launch where the launch before has allocated what was not freed.
+fn admit(steps: &[Step]) -> Answer {
+    let is_left = |step: &Step| matches!(&step.work, Work::Allocate(memory) if memory.is_live());
+    match steps.iter().any(is_left) {
+        true => Err(Status::INVALID_VALUE),
+        false => Ok(()),
     }
 }
 

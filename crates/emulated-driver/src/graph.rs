@@ -6,6 +6,7 @@ use crate::capture;
 use crate::conditional::Condition;
 use crate::executable::{Executable, Extent, Step};
 use crate::handles::{Handle, Kept, end, keep_as, keep_shared, lock, reserve};
+use crate::launch::Launch;
 use crate::launch_calls::{Attributes, Value};
 use crate::parameters::Told;
 use crate::status::{Answer, Status};
@@ -22,8 +23,8 @@ pub(crate) struct Node {
     after: Mutex<Vec<Arc<Node>>>,
     /// The attributes of a kernel's launch that a program has set.
     attributes: Mutex<Attributes>,
-    /// The parameters of a kernel where a program reads them, until it sets others.
-    told: Mutex<Option<Told>>,
+    /// The parameters of a kernel where a program reads them: the last, and before it those of kernels with others.
+    told: Mutex<Vec<Told>>,
 }
 
 /// A graph, whose nodes are in an order in which they may be done.
@@ -60,13 +61,12 @@ impl Node {
         if work.kind() != before.kind() {
             return Err(Status::INVALID_VALUE);
         }
-        self.replace(work.in_place_of(&before));
+        self.replace(work.in_place_of(&before)?);
         Ok(())
     }
 
     fn replace(&self, work: Work) {
         let before = std::mem::replace(&mut *lock(&self.work), work);
-        *lock(&self.told) = None;
         before.end_within();
     }
 
@@ -106,13 +106,24 @@ impl Node {
         Ok(())
     }
 
-    /// Returns the addresses of a kernel's parameters, and those of the list of them, which stays until others are set.
-    pub(crate) fn tell(&self, make: impl FnOnce() -> Answer<Told>) -> Answer<usize> {
+    /// Returns a kernel's launch, and where the addresses of its parameters are, which stay until others are set and asked for.
+    ///
+    /// # Errors
+    /// It is no kernel.
+    pub(crate) fn tell(&self) -> Answer<(Arc<Launch>, usize)> {
         let mut told = lock(&self.told);
-        if told.is_none() {
-            *told = Some(make()?);
+        let Work::Launch(launch) = self.work() else {
+            return Err(Status::INVALID_VALUE);
+        };
+        let (kernel, _) = launch.function.kernel()?;
+        let is_told = told
+            .last_mut()
+            .is_some_and(|it| it.tell_anew(&kernel, &launch.parameters));
+        if !is_told {
+            told.push(Told::new(&kernel, &launch.parameters));
         }
-        Ok(told.as_ref().map_or(0, Told::address))
+        let address = told.last().map_or(0, Told::address);
+        Ok((launch, address))
     }
 
     pub(crate) fn after(&self) -> Vec<Arc<Node>> {
@@ -199,10 +210,7 @@ impl Graph {
     /// # Errors
     /// A condition decides about the graph, in which there are no such nodes.
     pub(crate) fn add(self: &Arc<Self>, work: Work, after: Vec<Arc<Node>>) -> Answer<Arc<Node>> {
-        match self.is_body && !work.can_be_conditional() {
-            true => Err(Status::INVALID_VALUE),
-            false => Ok(self.add_copy(None, work, after)),
-        }
+        self.add_copy(None, work, after)
     }
 
     fn add_copy(
@@ -210,7 +218,10 @@ impl Graph {
         original: Option<&Node>,
         work: Work,
         after: Vec<Arc<Node>>,
-    ) -> Arc<Node> {
+    ) -> Answer<Arc<Node>> {
+        if self.is_body && !work.can_be_conditional() {
+            return Err(Status::INVALID_VALUE);
+        }
         let handle = reserve();
         let attributes =
             original.map_or_else(Attributes::default, |it| lock(&it.attributes).clone());
@@ -225,23 +236,32 @@ impl Graph {
         });
         keep_as(handle, Node::object(Arc::clone(&node)));
         lock(&self.nodes).push(Arc::clone(&node));
-        node
+        Ok(node)
+    }
+
+    /// Returns a copy for a node of another graph.
+    ///
+    /// # Errors
+    /// As [`Graph::copy_to`].
+    pub(crate) fn copy_into(&self, outer: &Graph) -> Answer<Arc<Graph>> {
+        self.copy_to(outer.level + 1, outer.is_body)
     }
 
     /// Returns another graph of the same nodes and edges, at a level within others.
     ///
     /// # Errors
-    /// It is larger than what is copied, or too deep there, or of those that are not copied: see [`Work::is_alone`].
-    pub(crate) fn copy_to(&self, level: usize) -> Answer<Arc<Graph>> {
+    /// It is larger than what is copied, or too deep there, of those that are not copied (see [`Work::is_alone`]), or a condition is to
+    /// decide about nodes of which that is not possible.
+    pub(crate) fn copy_to(&self, level: usize, is_body: bool) -> Answer<Arc<Graph>> {
         if self.is_alone() {
             return Err(Status::NOT_SUPPORTED);
         }
         self.extent().admit_at(level)?;
-        let copy = Graph::within(level);
+        let copy = Graph::of(level, is_body);
         let own = self.nodes();
         let copies = own.iter().map(|it| {
-            let work = it.work().copied_to(level)?;
-            Ok(copy.add_copy(Some(it), work, Vec::new()))
+            let work = it.work().copied_to(&copy)?;
+            copy.add_copy(Some(it), work, Vec::new())
         });
         let copies: Vec<Arc<Node>> = copies.collect::<Answer<_>>()?;
         for (node, copied) in own.iter().zip(&copies) {
@@ -256,13 +276,18 @@ impl Graph {
         Ok(copy)
     }
 
+    /// Returns a graph of what is executed, as it is now, for a node of this one.
+    pub(crate) fn within_of(&self, executable: &Executable) -> Answer<Arc<Graph>> {
+        Graph::of_executable(executable, self.level + 1, self.is_body)
+    }
+
     /// Returns a graph of what is executed, as it is now, at a level within others.
     ///
     /// # Errors
     /// As [`Graph::copy_to`].
-    pub(crate) fn of_executable(executable: &Executable, level: usize) -> Answer<Arc<Graph>> {
+    fn of_executable(executable: &Executable, level: usize, is_body: bool) -> Answer<Arc<Graph>> {
         executable.extent().admit_at(level)?;
-        let graph = Graph::within(level);
+        let graph = Graph::of(level, is_body);
         let mut nodes: Vec<Arc<Node>> = Vec::new();
         for step in executable.steps() {
             if step.work.is_alone() {
@@ -270,11 +295,12 @@ impl Graph {
             }
             let after = step.after.iter().map(|&it| Arc::clone(&nodes[it]));
             let work = match step.is_enabled {
-                true => step.work.of_node(level)?,
+                true => step.work.of_node(&graph)?,
                 false => Work::Nothing,
             };
             nodes.push(graph.add(work, after.collect())?);
         }
+        *lock(&graph.objects) = executable.objects();
         Ok(graph)
     }
 
@@ -319,13 +345,15 @@ impl Graph {
 
     /// Whether it allocates or frees memory.
     pub(crate) fn has_memory(&self) -> bool {
-        let is_of_memory = |it: &Arc<Node>| matches!(it.work(), Work::Allocate(_) | Work::Free(_));
+        let is_of_memory =
+            |it: &Arc<Node>| matches!(it.work(), Work::Allocate(_) | Work::Release(_));
         self.nodes().iter().any(is_of_memory)
     }
 
     /// Whether a node frees the memory at an address.
     pub(crate) fn frees(&self, address: u64) -> bool {
-        let is_freed = |it: &Arc<Node>| matches!(it.work(), Work::Free(its) if its == address);
+        let is_freed =
+            |it: &Arc<Node>| matches!(it.work(), Work::Release(its) if its.start() == address);
         self.nodes().iter().any(is_freed)
     }
 
@@ -369,7 +397,6 @@ impl Graph {
             .partition(|it| it.count_of(object) > 0);
         if left > 0 {
             // Those that are gone give up all that it had.
-            object.retain(left)?;
             kept.push(Retained::new(object, left).into());
         }
         *objects = kept;

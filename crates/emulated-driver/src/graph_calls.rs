@@ -45,7 +45,12 @@ fn add_edges(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> A
     })
 }
 
+/// # Errors
+/// One is none, or the graph allocates memory.
 fn remove_edges(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Answer {
+    if look::<Graph>(graph)?.has_memory() {
+        return Err(Status::NOT_SUPPORTED);
+    }
     for_edges(graph, (from, to), count, |from, to| {
         let is_removed = to.remove_after(&from);
         is_removed.then_some(()).ok_or(Status::INVALID_VALUE)
@@ -191,7 +196,7 @@ pub(crate) mod calls {
         fn cuGraphDestroyNode(node: Handle) { look::<Node>(node)?.destroy() }
         fn cuGraphClone(to: Out<Handle>, graph: Handle) {
             to.check()?;
-            to.put(look::<Graph>(graph)?.copy_to(0)?.known())
+            to.put(look::<Graph>(graph)?.copy_to(0, false)?.known())
         }
         fn cuGraphNodeFindInClone(to: Out<Handle>, node: Handle, clone: Handle) {
             to.check()?;

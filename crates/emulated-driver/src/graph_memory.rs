@@ -6,13 +6,14 @@ use std::ptr::{self, slice_from_raw_parts_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
-use engine::memory::{DEVICES, Kind as Place, Label, Protection};
+use engine::memory::{self, DEVICES, Kind as Place, Label, Protection};
 
 use crate::allocations::{self, Kind};
 use crate::context::Context;
 use crate::device;
 use crate::graph::Graph;
 use crate::handles::{Handle, lock};
+use crate::order::Lane;
 use crate::settings::settings;
 use crate::status::{Answer, Status};
 use crate::work::Work;
@@ -47,19 +48,13 @@ impl Reserved {
     /// The system has no such memory.
     pub(crate) fn new(device: u32, bytes: u64) -> Answer<Reserved> {
         const ALIGNMENT: usize = 512;
-        let with_room = usize::try_from(bytes)
-            .ok()
-            .and_then(|it| it.checked_add(ALIGNMENT));
-        let elements = with_room
-            .ok_or(Status::OUT_OF_MEMORY)?
-            .div_ceil(size_of::<u128>());
-        let mut storage: Vec<u128> = Vec::new();
-        let room = storage.try_reserve_exact(elements);
-        room.map_err(|_| Status::OUT_OF_MEMORY)?;
-        storage.resize(elements, 0);
-        let storage = Box::into_raw(storage.into_boxed_slice())
-            .cast::<u8>()
-            .expose_provenance();
+        let with_room = bytes
+            .checked_add(ALIGNMENT as u64)
+            .ok_or(Status::OUT_OF_MEMORY)?;
+        let elements = with_room.div_ceil(size_of::<u128>() as u64);
+        let storage = memory::zeros(elements).ok_or(Status::OUT_OF_MEMORY)?;
+        let elements = storage.len();
+        let storage = Box::into_raw(storage).cast::<u8>().expose_provenance();
         Ok(Reserved {
             device,
             start: storage.next_multiple_of(ALIGNMENT) as u64,
@@ -129,8 +124,12 @@ impl GraphMemory {
     /// Allocates it.
     ///
     /// # Errors
-    /// It was allocated by the launch before, and not freed since.
+    /// It was allocated by the launch before, and not freed since, or the device has less.
     pub(crate) fn allocate(self: &Arc<Self>) -> Answer {
+        let used = allocations::used(self.own.device);
+        if self.bytes() > settings().memory.saturating_sub(used) {
+            return Err(Status::OUT_OF_MEMORY);
+        }
         let mut live = lock(&LIVE);
         if live.contains_key(&self.start()) {
             return Err(Status::INVALID_VALUE);
@@ -146,6 +145,24 @@ impl GraphMemory {
         Ok(())
     }
 
+    /// Whether it is allocated.
+    pub(crate) fn is_live(&self) -> bool {
+        let live = lock(&LIVE);
+        let held = live.get(&self.start());
+        held.is_some_and(|it| std::ptr::eq(&**it, self))
+    }
+
+    /// Frees it in the order of a stream.
+    ///
+    /// # Errors
+    /// It is not allocated.
+    pub(crate) fn free_in(&self, lane: &Lane) -> Answer {
+        match self.is_live() {
+            true => allocations::free_in(lane, self.start()),
+            false => Err(Status::INVALID_VALUE),
+        }
+    }
+
     /// Frees it, where it is allocated.
     pub(crate) fn free_left(&self) {
         let _ = allocations::free_if(self.start(), |it| it == Kind::OfGraph);
@@ -154,13 +171,21 @@ impl GraphMemory {
 
 /// Forgets memory that is freed.
 pub(crate) fn end(start: u64) {
-    let gone = lock(&LIVE).remove(&start);
+    let mut live = lock(&LIVE);
+    let gone = live.remove(&start);
     if let Some(memory) = &gone {
+        // Before the next launch shows it.
         memory.own.hide();
+        drop(live);
         let [now, _] = &USED[memory.own.device as usize];
         now.fetch_sub(memory.bytes(), Ordering::Relaxed);
     }
     drop(gone);
+}
+
+/// Returns the memory of a node that begins at an address.
+pub(crate) fn beginning_at(address: u64) -> Option<Arc<GraphMemory>> {
+    lock(&ALL).get(&address).and_then(Weak::upgrade)
 }
 
 /// Returns a node's work that frees memory of another node's, for a graph.
@@ -168,13 +193,8 @@ pub(crate) fn end(start: u64) {
 /// # Errors
 /// No node allocates what is at the address, or one of the graph frees it.
 pub(crate) fn freed_in(graph: &Graph, address: u64) -> Answer<Work> {
-    let is_of_node = lock(&ALL)
-        .get(&address)
-        .is_some_and(|it| it.strong_count() > 0);
-    match is_of_node && !graph.frees(address) {
-        true => Ok(Work::Free(address)),
-        false => Err(Status::INVALID_VALUE),
-    }
+    let memory = beginning_at(address).filter(|_| !graph.frees(address));
+    memory.map(Work::Release).ok_or(Status::INVALID_VALUE)
 }
 
 /// Whether bytes are those of a node's memory, which may be allocated when a graph is launched.

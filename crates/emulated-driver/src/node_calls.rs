@@ -170,7 +170,7 @@ pub(crate) mod calls {
             add(to, graph, (after, count), |it| graph_memory::freed_in(it, address))
         }
         fn cuGraphMemFreeNodeGetParams(node: Handle, to: Out<u64>) {
-            match look::<Node>(node)?.work() { Work::Free(address) => to.put(address), _ => Err(Status::INVALID_VALUE) }
+            match look::<Node>(node)?.work() { Work::Release(memory) => to.put(memory.start()), _ => Err(Status::INVALID_VALUE) }
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::graph::{Graph, Node};
 use crate::graph_memory::{self, GraphMemory};
 use crate::handles::{Handle, look};
 use crate::launch_calls::{Described, Together};
-use crate::parameters::{Each, Extra, Told, no_extra};
+use crate::parameters::{Each, Extra, no_extra};
 use crate::pool::Properties;
 use crate::status::{Answer, Status};
 use crate::work::{HostFunction, Work};
@@ -126,16 +126,13 @@ impl KernelNode {
 
     /// Returns what a node does, with its parameters where they stay until it is changed.
     pub(crate) fn of(node: &Node) -> Answer<KernelNode> {
-        let Work::Launch(launch) = node.work() else {
-            return Err(Status::INVALID_VALUE);
-        };
-        let tell = || Ok(Told::new(&launch.function.kernel()?.0, &launch.parameters));
+        let (launch, parameters) = node.tell()?;
         Ok(KernelNode {
             function: launch.handle,
             grid: launch.shape.grid,
             block: launch.shape.block,
             shared: launch.shape.dynamic_shared,
-            each: In::of_address(node.tell(tell)?),
+            each: In::of_address(parameters),
             extra: no_extra(),
         })
     }
@@ -245,7 +242,7 @@ pub(crate) fn child(graph: &Graph, child: Handle) -> Answer<Work> {
         return Err(Status::INVALID_VALUE);
     }
     let child = look::<Graph>(child)?;
-    child.copy_to(graph.level() + 1).map(Work::Graph)
+    child.copy_into(graph).map(Work::Graph)
 }
 
 impl AnyNode {

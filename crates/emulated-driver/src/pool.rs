@@ -128,7 +128,10 @@ fn free_in(stream: &Arc<Stream>, address: u64) -> Answer {
         return submit(stream, graph_memory::freed_in(&graph, address)?);
     }
     capture::admit_unsafe()?;
-    allocations::at(address).ok_or(Status::INVALID_VALUE)?;
+    // A graph that is queued allocates it when it is launched.
+    if graph_memory::beginning_at(address).is_none() {
+        allocations::at(address).ok_or(Status::INVALID_VALUE)?;
+    }
     submit(stream, Work::Free(address))
 }
 

@@ -5,15 +5,22 @@ use std::sync::{Arc, Mutex};
 
 use crate::api;
 use crate::graph::Graph;
-use crate::handles::{Handle, end, keep, lock, look};
+use crate::handles::{Handle, Kept, end, keep_as, lock, look, reserve};
 use crate::status::{Answer, Status};
 use crate::work::HostFunction;
 
 /// An object, with the function that ends it when nobody has a reference any more.
 pub(crate) struct UserObject {
+    handle: Handle,
     object: usize,
     end: HostFunction,
-    count: Mutex<usize>,
+    references: Mutex<References>,
+}
+
+/// Who has references.
+struct References {
+    program: usize,
+    graphs: usize,
 }
 
 /// References of a graph to an object, which it gives up when it ends.
@@ -28,37 +35,38 @@ const FLAGS: u32 = 1;
 const MOVE: u32 = 1;
 
 impl UserObject {
-    /// Adds references to those that there are.
+    /// Changes who has references.
     ///
     /// # Errors
-    /// There are none.
-    pub(crate) fn retain(&self, count: usize) -> Answer {
-        let mut all = lock(&self.count);
-        let sum = all.checked_add(count).filter(|_| *all > 0);
-        *all = sum.ok_or(Status::INVALID_VALUE)?;
-        Ok(())
-    }
-
-    /// Gives up references.
-    ///
-    /// # Errors
-    /// There are fewer.
-    fn release(&self, count: usize) -> Answer {
-        let mut all = lock(&self.count);
-        *all = all.checked_sub(count).ok_or(Status::INVALID_VALUE)?;
-        let is_last = *all == 0 && count > 0;
-        drop(all);
-        if is_last {
+    /// Somebody would have fewer than none, or nobody has any.
+    fn change(&self, change: impl FnOnce(&References) -> Option<(usize, usize)>) -> Answer {
+        let mut references = lock(&self.references);
+        let has_some = references.program > 0 || references.graphs > 0;
+        let changed = change(&references).filter(|_| has_some);
+        let (program, graphs) = changed.ok_or(Status::INVALID_VALUE)?;
+        *references = References { program, graphs };
+        drop(references);
+        if program == 0 && graphs == 0 {
+            let _ = end::<UserObject>(self.handle);
             // SAFETY: the program has handed both over for this call, which comes once: no reference can be added to none.
             api::call_host(|| unsafe { (self.end)(self.object as *mut c_void) });
         }
         Ok(())
     }
+
+    fn retain(&self, count: usize) -> Answer {
+        self.change(|it| Some((it.program.checked_add(count)?, it.graphs)))
+    }
+
+    fn release(&self, count: usize) -> Answer {
+        self.change(|it| Some((it.program.checked_sub(count)?, it.graphs)))
+    }
 }
 
 impl Retained {
-    /// Takes over references that somebody has.
+    /// New references, of somebody who has some.
     pub(crate) fn new(object: &Arc<UserObject>, count: usize) -> Retained {
+        let _ = object.change(|it| Some((it.program, it.graphs.checked_add(count)?)));
         Retained {
             object: Arc::clone(object),
             count,
@@ -75,40 +83,48 @@ impl Retained {
 
 impl Drop for Retained {
     fn drop(&mut self) {
-        let _ = self.object.release(self.count);
+        let give_up = |it: &References| Some((it.program, it.graphs.checked_sub(self.count)?));
+        let _ = self.object.change(give_up);
     }
 }
 
 fn create(object: usize, end: Option<HostFunction>, count: u32, flags: u32) -> Answer<Handle> {
     let end = end.filter(|_| flags == FLAGS && count > 0);
-    Ok(keep(UserObject {
+    let handle = reserve();
+    let user_object = UserObject {
+        handle,
         object,
         end: end.ok_or(Status::INVALID_VALUE)?,
-        count: Mutex::new(count as usize),
-    }))
-}
-
-/// Gives up references of the program's. The handle ends with the last.
-fn release(handle: Handle, count: u32) -> Answer {
-    let object = look::<UserObject>(handle)?;
-    object.release(count as usize)?;
-    match *lock(&object.count) {
-        0 => end::<UserObject>(handle).map(drop),
-        _ => Ok(()),
-    }
+        references: Mutex::new(References {
+            program: count as usize,
+            graphs: 0,
+        }),
+    };
+    keep_as(handle, UserObject::object(user_object.into()));
+    Ok(handle)
 }
 
 /// Gives references to a graph: the program's own, or new ones.
+///
+/// # Errors
+/// It gives none, or more of its own than it has.
 fn retain_in(graph: Handle, object: Handle, count: u32, flags: u32) -> Answer {
     let (graph, object) = (look::<Graph>(graph)?, look::<UserObject>(object)?);
-    match (count, flags) {
-        (0, _) => return Err(Status::INVALID_VALUE),
-        (_, 0) => object.retain(count as usize)?,
-        (_, MOVE) => {}
+    let count = count as usize;
+    let is_moved = match flags {
+        0 => false,
+        MOVE => true,
         _ => return Err(Status::INVALID_VALUE),
+    };
+    let own = lock(&object.references).program;
+    if count == 0 || is_moved && count > own {
+        return Err(Status::INVALID_VALUE);
     }
-    graph.retain(Retained::new(&object, count as usize));
-    Ok(())
+    graph.retain(Retained::new(&object, count));
+    match is_moved {
+        true => object.release(count),
+        false => Ok(()),
+    }
 }
 
 pub(crate) mod calls {
@@ -121,7 +137,7 @@ pub(crate) mod calls {
             to.put(create(object, function, count, flags)?)
         }
         fn cuUserObjectRetain(object: Handle, count: u32) { look::<UserObject>(object)?.retain(count as usize) }
-        fn cuUserObjectRelease(object: Handle, count: u32) { release(object, count) }
+        fn cuUserObjectRelease(object: Handle, count: u32) { look::<UserObject>(object)?.release(count as usize) }
         fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) { retain_in(graph, object, count, flags) }
         fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) {
             look::<Graph>(graph)?.release(&look::<UserObject>(object)?, count as usize)

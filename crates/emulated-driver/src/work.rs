@@ -56,6 +56,8 @@ pub(crate) enum Work {
     Wait(Arc<Recording>),
     /// A node that allocates memory.
     Allocate(Arc<GraphMemory>),
+    /// A node that frees memory of a node's.
+    Release(Arc<GraphMemory>),
     /// Memory of a device is freed in the order of a stream.
     Free(u64),
     Nothing,
@@ -96,6 +98,7 @@ impl Work {
                 Ok(())
             }
             Work::Allocate(memory) => memory.allocate(),
+            Work::Release(memory) => memory.free_in(lane),
             Work::Reach(recording) => {
                 recording.reach(lane);
                 Ok(())
@@ -123,19 +126,28 @@ impl Work {
     pub(crate) fn waits_for(&self, other: &Work) -> bool {
         match self {
             Work::Wait(recording) => other.reaches(recording),
+            Work::Await(event) => event.recording().is_some_and(|it| other.reaches(&it)),
+            Work::Executable(executable) => executable.any(|it| it.waits_for(other)),
             _ => false,
         }
     }
 
     /// Whether it reaches an event.
     pub(crate) fn reaches(&self, event: &Arc<Recording>) -> bool {
-        matches!(self, Work::Reach(recording) if Arc::ptr_eq(recording, event))
+        match self {
+            Work::Reach(recording) => Arc::ptr_eq(recording, event),
+            Work::Executable(executable) => executable.any(|it| it.reaches(event)),
+            _ => false,
+        }
     }
 
     /// Returns it as it is done later, whatever the program does with its own memory meanwhile.
     pub(crate) fn queued(self) -> Work {
         match self {
             Work::Copy(copy) => Work::Copy(copy.staged()),
+            // Who waits for the event from now on waits for this.
+            Work::Record(event) => Work::Reach(event.will_be_recorded()),
+            Work::Executable(executable) => Work::Executable(executable.queued()),
             other => other,
         }
     }
@@ -168,10 +180,10 @@ impl Work {
         self.graphs().iter().for_each(|it| it.end_within());
     }
 
-    /// Returns it as a node of a graph of a level does it, whatever its handles stand for later.
-    pub(crate) fn of_node(&self, level: usize) -> Answer<Work> {
+    /// Returns it as a node of a graph does it, whatever its handles stand for later.
+    pub(crate) fn of_node(&self, graph: &Graph) -> Answer<Work> {
         match self {
-            Work::Executable(it) => Ok(Work::Graph(Graph::of_executable(it, level + 1)?)),
+            Work::Executable(it) => Ok(Work::Graph(graph.within_of(it)?)),
             other => Ok(other.clone()),
         }
     }
@@ -180,7 +192,7 @@ impl Work {
     pub(crate) fn is_alone(&self) -> bool {
         matches!(
             self,
-            Work::Allocate(_) | Work::Free(_) | Work::Conditional(_) | Work::Branch(_)
+            Work::Allocate(_) | Work::Release(_) | Work::Conditional(_) | Work::Branch(_)
         )
     }
 
@@ -191,9 +203,9 @@ impl Work {
     }
 
     /// Returns it as the same node of a copy of its graph does it.
-    pub(crate) fn copied_to(&self, level: usize) -> Answer<Work> {
+    pub(crate) fn copied_to(&self, copy: &Graph) -> Answer<Work> {
         Ok(match self {
-            Work::Graph(graph) => Work::Graph(graph.copy_to(level + 1)?),
+            Work::Graph(graph) => Work::Graph(graph.copy_into(copy)?),
             other => other.clone(),
         })
     }
@@ -201,19 +213,24 @@ impl Work {
     /// Returns a node's work as it is executed.
     pub(crate) fn instantiated(&self) -> Answer<Work> {
         Ok(match self {
-            Work::Graph(graph) => Work::Executable(Executable::new(graph, 0)?.into()),
+            Work::Graph(graph) => Work::Executable(Executable::within(graph)?.into()),
             Work::Conditional(it) => Work::Branch(it.instantiated()?.into()),
             other => other.clone(),
         })
     }
 
     /// Returns it with what a program has set of the node apart from what it does.
-    pub(crate) fn in_place_of(self, before: &Work) -> Work {
+    ///
+    /// # Errors
+    /// Its launch is none with that.
+    pub(crate) fn in_place_of(self, before: &Work) -> Answer<Work> {
         match (self, before) {
             (Work::Launch(launch), Work::Launch(before)) => {
-                Work::Launch(launch.with_together_of(before).into())
+                let launch = launch.with_together_of(before);
+                launch.check()?;
+                Ok(Work::Launch(launch.into()))
             }
-            (other, _) => other,
+            (other, _) => Ok(other),
         }
     }
 
@@ -237,7 +254,7 @@ impl Work {
             Work::Wait(_) | Work::Await(_) => "EVENT_WAIT",
             Work::Record(_) | Work::Reach(_) => "EVENT_RECORD",
             Work::Allocate(_) => "MEM_ALLOC",
-            Work::Free(_) => "MEM_FREE",
+            Work::Release(_) | Work::Free(_) => "MEM_FREE",
             Work::Conditional(_) | Work::Branch(_) => "CONDITIONAL",
         }
     }
@@ -254,7 +271,7 @@ impl Work {
             Work::Wait(_) | Work::Await(_) => 6,
             Work::Record(_) | Work::Reach(_) => 7,
             Work::Allocate(_) => 10,
-            Work::Free(_) => 11,
+            Work::Release(_) | Work::Free(_) => 11,
             Work::Conditional(_) | Work::Branch(_) => 13,
         }
     }

@@ -315,3 +315,46 @@ fn memory_of_graphs_is_checked() {
     assert_eq!(call("cuMemFree_v2", &[y]), INVALID_VALUE);
     assert_eq!(launch(add, stream, 64, (x, y)), ILLEGAL_ADDRESS);
 }
+
+/// A function of the host that takes its time, and then sets a word.
+extern "C" fn late(data: *mut std::ffi::c_void) {
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    // SAFETY: the test hands over the address of a word of its own, which lives until it has waited.
+    unsafe { data.cast::<u32>().write_volatile(7) };
+}
+
+/// A graph whose node waits for an event that is queued is queued, too, and so is what waits for an event of its nodes.
+#[test]
+fn nodes_wait_for_events_that_are_queued() {
+    let _context = Context::new();
+    let words = device_words(&[0; 2]);
+    let mut word = 0u32;
+    let [one, two] = [0; 2].map(|_| made("cuStreamCreate", &[1]));
+    let [before, after] = [0; 2].map(|_| made("cuEventCreate", &[0]));
+    let graph = made("cuGraphCreate", &[0]);
+    let waits = made("cuGraphAddEventWaitNode", &[graph, 0, 0, before]);
+    // From the host's word, when the function has set it.
+    let side = |is_host: bool, address: u64| {
+        let (kind, host, device) = match is_host {
+            true => (1, address, 0),
+            false => (2, 0, address),
+        };
+        [0, 0, 0, 0, kind, host, device, 0, 0, 4, 1]
+    };
+    let from = side(true, &raw mut word as u64);
+    let copy = [&from[..], &side(false, words), &[4, 1, 1]].concat();
+    let (node, copy) = (&raw const waits as u64, copy.as_ptr() as u64);
+    let copies = made("cuGraphAddMemcpyNode", &[graph, node, 1, copy, 0]);
+    made(
+        "cuGraphAddEventRecordNode",
+        &[graph, &raw const copies as u64, 1, after],
+    );
+    let executable = made("cuGraphInstantiateWithFlags", &[graph, 0]);
+    let function: extern "C" fn(*mut std::ffi::c_void) = late;
+    let function = function as usize as u64;
+    ok("cuLaunchHostFunc", &[one, function, &raw mut word as u64]);
+    ok("cuEventRecord", &[before, one]);
+    ok("cuGraphLaunch", &[executable, two]);
+    ok("cuEventSynchronize", &[after]);
+    assert_eq!(host_words(words, 1), [7]);
+}

@@ -40,7 +40,7 @@ pub(crate) fn has_room(bytes: u64) -> bool {
 }
 
 /// So many zeros, or none where they are not free. The system provides their pages when they are first reached.
-pub(crate) fn zeros(count: u64) -> Option<Box<[u128]>> {
+pub fn zeros(count: u64) -> Option<Box<[u128]>> {
     let layout = Layout::array::<u128>(usize::try_from(count).ok()?).ok()?;
     let bytes = layout.size() as u64;
     if bytes == 0 {
