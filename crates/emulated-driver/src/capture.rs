@@ -51,7 +51,8 @@ struct Told {
 #[derive(Clone)]
 pub(crate) struct Place {
     session: Weak<Session>,
-    after: Vec<Arc<Node>>,
+    /// Nodes of its graph, one of which may hold the event that was recorded here.
+    after: Vec<Weak<Node>>,
 }
 
 /// `CUstreamCaptureStatus`
@@ -286,7 +287,7 @@ pub(crate) fn place_in(stream: &Stream) -> Answer<Option<Place>> {
     let capturing = lock(&stream.capturing);
     Ok(capturing.as_ref().map(|it| Place {
         session: Arc::downgrade(&it.session),
-        after: it.last.clone(),
+        after: it.last.iter().map(Arc::downgrade).collect(),
     }))
 }
 
@@ -311,6 +312,8 @@ impl Place {
             session.invalidate();
             return Err(Status::STREAM_CAPTURE_IMPLICIT);
         }
+        let after = self.after.iter().filter_map(Weak::upgrade);
+        let after: Vec<Arc<Node>> = after.collect();
         let mut capturing = lock(&stream.capturing);
         match &mut *capturing {
             Some(own) if !Arc::ptr_eq(&own.session, &session) => {
@@ -320,7 +323,7 @@ impl Place {
             }
             Some(own) => {
                 let is_new = |node: &Arc<Node>| !own.last.iter().any(|it| Arc::ptr_eq(it, node));
-                let new: Vec<_> = self.after.into_iter().filter(is_new).collect();
+                let new: Vec<_> = after.into_iter().filter(is_new).collect();
                 own.last.extend(new);
                 Ok(())
             }
@@ -331,7 +334,7 @@ impl Place {
                 *none = Some(Capturing {
                     session: Arc::clone(&session),
                     is_origin: false,
-                    last: self.after,
+                    last: after,
                     told: Told::default(),
                 });
                 Ok(())
