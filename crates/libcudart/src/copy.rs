@@ -302,7 +302,7 @@ impl Parameters {
                 side.device
             },
             pitch: side.pitch,
-            // What is not copied is not known.
+            // Bytes that are not copied are not known.
             width: 0,
             height: 0,
         };

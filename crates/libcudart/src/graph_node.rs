@@ -140,35 +140,30 @@ fn with_node(at: Out<AnyNode>, call: impl FnOnce(Out<AnyNode>) -> Answer) -> Ans
     let rest = at
         .address()
         .wrapping_add(std::mem::offset_of!(AnyNode, rest));
-    let (reserved, _behind) = ([0; 3], [0; 30]);
     match kind {
-        KERNEL => {
-            let rest = In::<Kernel>::at(rest).get()?.node()?;
-            let mut node = Described {
-                kind,
-                reserved,
-                rest,
-                _behind,
-            };
-            call(Out::at(Out::of(&mut node).address()))
-        }
+        KERNEL => call_with(kind, In::<Kernel>::at(rest).get()?.node()?, call),
         COPY => {
-            let rest = DriverCopyNode {
+            let node = DriverCopyNode {
                 flags: 0,
                 reserved: 0,
                 context: of_node()?,
                 volume: In::<CopyNode>::at(rest).get()?.parameters.volume()?,
             };
-            let mut node = Described {
-                kind,
-                reserved,
-                rest,
-                _behind,
-            };
-            call(Out::at(Out::of(&mut node).address()))
+            call_with(kind, node, call)
         }
         _ => call(at),
     }
+}
+
+/// Calls the driver with a node of a kind that is described by this.
+fn call_with<T>(kind: u32, rest: T, call: impl FnOnce(Out<AnyNode>) -> Answer) -> Answer {
+    let mut node = Described {
+        kind,
+        reserved: [0; 3],
+        rest,
+        _behind: [0; 30],
+    };
+    call(Out::at(Out::of(&mut node).address()))
 }
 
 runtime! {

@@ -74,7 +74,7 @@ static void read_back() {
   OK(cudaGraphKernelNodeGetParams(kernel_node, &told));
   EXPECT(told.func == (void *)add && told.gridDim.x == 2 && told.blockDim.x == 32 && told.sharedMemBytes == 0);
   EXPECT(*(int **)told.kernelParams[0] == x && *(int *)told.kernelParams[1] == 3 && *(int *)told.kernelParams[2] == 64);
-  // What was read is as good as what was written.
+  // Parameters that were read are as good as those that were written.
   OK(cudaGraphKernelNodeSetParams(kernel_node, &told));
   REFUSED(cudaGraphKernelNodeGetParams(fill_node, &told), cudaErrorInvalidValue);
   cudaMemsetParams filled = {};
@@ -197,7 +197,7 @@ static void within() {
   launch(ready);
   EXPECT(word(x) == 6);
   REFUSED(cudaGraphExecChildGraphNodeSetParams(ready, node, child), cudaErrorGraphExecUpdateFailure);
-  // What is changed in the node's graph is what is instantiated.
+  // A change in the node's graph is in what is instantiated.
   cudaGraphNode_t inner;
   count = 1;
   OK(cudaGraphGetNodes(own, &inner, &count));

@@ -268,7 +268,7 @@ impl Sequence {
     /// `CUDA_MEM_ALLOC_NODE_PARAMS`
     fn allocation_node(&mut self) -> Vec<u64> {
         let mut words = self.pool();
-        // What else a pool has, and devices that reach it.
+        // Properties of pools alone, and devices that reach it.
         words.extend([0; 11]);
         words.extend([self.number(), 0]);
         words
