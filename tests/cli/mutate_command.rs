@@ -147,6 +147,33 @@ fn barriers_are_needed_untested_or_superfluous() {
     );
 }
 
+/// All threads write what one wrote, each the same. That none writes the program does not look at.
+#[test]
+fn benign_findings_kill_if_asked_to() {
+    let folder = folder();
+    let one = BARRIERS.replace(
+        "bar.sync 0;\n\tst.global.u32 [%rd1], %r4;",
+        "setp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra END;\n\tst.global.u32 [%rd1], %r4;",
+    );
+    let one = one.replace("\tbar.sync 0;\n\tret;", "END:\n\tret;");
+    let one = one.replace(".reg .b32", ".reg .pred %p<2>;\n\t.reg .b32");
+    fs::write(folder.path().join("saxpy.ptx"), one).expect("writable");
+    for (strict, status, score) in [
+        ("", 1, "Mutation score 0.0 % (0 of 2)"),
+        (
+            "--strict ",
+            0,
+            "Mutation score 50.0 % (1 of 2): 1 by the check for stores of equal values.",
+        ),
+    ] {
+        let line = format!("ridgepoint mutate {strict}--changes guard --fail-under 50 ./saxpy 256");
+        let (output, errors) = run(folder.path(), &line);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{said}{errors}");
+        assert!(said.contains(score), "{said}");
+    }
+}
+
 /// A change that is not made has not survived.
 #[test]
 fn ptx_of_another_text_each_time_is_not_changed() {

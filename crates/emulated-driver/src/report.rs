@@ -55,7 +55,8 @@ pub struct Found {
 }
 
 impl Found {
-    pub(crate) fn is_benign(&self) -> bool {
+    /// Whether the launch went on.
+    pub fn is_benign(&self) -> bool {
         self.severity == Severity::Benign.name()
     }
 

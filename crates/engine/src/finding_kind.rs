@@ -146,6 +146,10 @@ kinds! {
     /// register themselves.
     EarlyRegister = "load of tensor memory without a wait", "", Benign;
 
+    /// A product of matrices uses a register that its warp has written since the warp's last `wgmma.fence`. Assemblers put a fence there
+    /// themselves, and may run the products one after another.
+    UnfencedRegister = "no fence for a product", "; `wgmma.fence` between the two is missing", Benign;
+
     /// A copy or a product reaches, through the asynchronous proxy, what a thread has written, without a proxy fence
     /// between the two.
     NoProxyFence = "no proxy fence", "; `fence.proxy.async` between the two is missing";

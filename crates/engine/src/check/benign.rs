@@ -24,6 +24,15 @@ pub(super) enum Harmless {
     Invalidation,
 }
 
+/// What a warp has not done between two instructions that reach the same register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Waited for the load of tensor memory that writes it.
+    WaitForLoad,
+    /// `wgmma.fence`, between a write and a product.
+    ProductFence,
+}
+
 impl Harmless {
     /// The kind of finding where the write is unordered after an access at a site, if that is benign.
     fn after(self, judge: &Judge<'_>, before: &Before) -> Option<Wrong> {
@@ -176,22 +185,26 @@ impl Checker {
         Ok(())
     }
 
-    /// A warp reaches a register before it has waited for the load of tensor memory that writes it. Kept once for a load.
+    /// A warp reaches a register with something missing since the instruction `before`. Kept once for that.
     ///
     /// # Errors
     /// Benign findings are errors.
-    pub fn early_register(
+    pub fn without(
         &mut self,
+        missing: Missing,
         who: Accessors,
-        instruction: u32,
-        load: u32,
+        (instruction, before): (u32, u32),
         (what, name): (AccessKind, &str),
     ) -> Checked {
         let own = [0; 32];
         let lanes = Lanes::new(&own, who.mask, 4);
         let write = AccessKind::Write(Strength::Weak);
-        let before = self.bulk_half(who, load, &lanes, write, Role::Write).site;
+        let before = self.bulk_half(who, before, &lanes, write, Role::Write).site;
         let access = self.bulk_half(who, instruction, &lanes, what, Role::of(what));
+        let kind = match missing {
+            Missing::WaitForLoad => Wrong::EarlyRegister,
+            Missing::ProductFence => Wrong::UnfencedRegister,
+        };
         let trouble = Trouble {
             lane: who.mask.trailing_zeros(),
             address: 0,
@@ -200,10 +213,10 @@ impl Checker {
                 thread: who.warp * 32 + who.mask.trailing_zeros(),
                 site: before,
                 is_exact: true,
-                kind: Wrong::EarlyRegister,
+                kind,
             }),
         };
-        self.keep_once(who, ((before, before), Wrong::EarlyRegister), |checker| {
+        self.keep_once(who, ((before, before), kind), |checker| {
             let mut finding = checker.found(who, &access, None, &trouble);
             finding.details = name.to_owned();
             finding

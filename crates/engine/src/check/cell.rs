@@ -34,6 +34,7 @@ pub(super) enum Wrong {
     UnfencedMbarrier,
     PendingProduct,
     EarlyRegister,
+    UnfencedRegister,
     ReadOnlyLoad,
 }
 
@@ -51,6 +52,7 @@ impl From<Wrong> for FindingKind {
             Wrong::UnfencedMbarrier => FindingKind::UnfencedMbarrier,
             Wrong::PendingProduct => FindingKind::PendingProduct,
             Wrong::EarlyRegister => FindingKind::EarlyRegister,
+            Wrong::UnfencedRegister => FindingKind::UnfencedRegister,
             Wrong::ReadOnlyLoad => FindingKind::ReadOnlyLoad,
         }
     }

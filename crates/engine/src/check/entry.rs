@@ -386,7 +386,10 @@ impl Checker {
         let before = trouble.before.map(|before| {
             let instance = match before.kind {
                 // Of a block's own, which has no epoch yet.
-                Wrong::PendingCopy | Wrong::PendingProduct | Wrong::EarlyRegister => own,
+                Wrong::PendingCopy
+                | Wrong::PendingProduct
+                | Wrong::EarlyRegister
+                | Wrong::UnfencedRegister => own,
                 _ => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)

@@ -153,6 +153,12 @@ impl Finding {
                 "{name} on {place}: {who} {verb} it at {source}, and {other} {past} it at {other_source}{hint}"
             );
         }
+        if self.kind == FindingKind::UnfencedRegister {
+            return write!(
+                f,
+                "{name}: {who} {verb} {details} at {source}, which it wrote at {other_source}{hint}"
+            );
+        }
         let may = before.verb.infinitive();
         write!(
             f,

@@ -85,6 +85,7 @@ mod writes;
 pub use access::{
     Access, AccessKind, Accessors, BlockId, LaunchId, Order, Scope, Strength, Unwritten,
 };
+pub use benign::Missing;
 pub use bulk::{CopyRole, Part};
 pub use copies::Copy;
 pub(crate) use finding::SiteId;

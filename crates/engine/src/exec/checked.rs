@@ -13,8 +13,8 @@ use super::root::Root;
 use super::shared_operand::SharedOperand;
 use super::undefined;
 use crate::check::{
-    self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Order, Part, Scope, Strength,
-    TensorAct, TensorCells, Unwritten, Verb,
+    self, AccessKind, Accessors, BlockId, Checker, Copy, CopyRole, Missing, Order, Part, Scope,
+    Strength, TensorAct, TensorCells, Unwritten, Verb,
 };
 use crate::finding_kind::FindingKind;
 use crate::memory::{Contents, Fault, Lanes};
@@ -716,11 +716,12 @@ pub(super) fn free_columns(
     tensor(context, op, 0, TensorAct::Free, &[cells])
 }
 
-/// Tells that the warp reaches a register before it has waited for the load of tensor memory that writes it.
-pub(super) fn early_register(
+/// Tells that the warp reaches a register with something missing since the instruction `before`.
+pub(super) fn without(
     context: &mut Context<'_>,
     op: &Op,
-    load: u32,
+    missing: Missing,
+    before: u32,
     (verb, name): (Verb, &str),
 ) {
     let instruction = site(context.at.function_index(), op.instruction);
@@ -731,8 +732,8 @@ pub(super) fn early_register(
     };
     let mut checked = Ok(());
     if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
-        let checker = &mut checking.checker;
-        checked = checker.early_register(who, instruction, load, (what, name));
+        let sites = (instruction, before);
+        checked = checking.checker.without(missing, who, sites, (what, name));
     }
     found(context, op.instruction, checked);
 }

@@ -4,7 +4,7 @@
 //! shared memory is read until then, the checks know. A wait lets nobody go on before all four warps have
 //! committed what is waited for.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::checked;
@@ -14,7 +14,7 @@ use super::matrix_descriptor::Layout;
 use super::op::{Context, Op};
 use super::registers::LANES;
 use crate::arith::tensor::{Element, add_products};
-use crate::check::Verb;
+use crate::check::{Missing, Verb};
 use crate::finding_kind::FindingKind;
 
 /// Warps that multiply together.
@@ -38,6 +38,8 @@ pub(crate) struct Wgmma {
     /// The registers of d, and those of a.
     pub(crate) written: Vec<u32>,
     pub(crate) read: Vec<u32>,
+    /// The instructions that may have written one of its registers with no fence since, and the register's name.
+    pub(crate) unfenced: Vec<(u32, String)>,
 }
 
 #[derive(Debug)]
@@ -62,6 +64,8 @@ pub(crate) struct Products {
     has_fenced: bool,
     /// Registers that a product writes, or reads: in which group, by which instruction.
     flights: HashMap<(u32, u32), Flight>,
+    /// The instructions that have written registers of products since the last fence.
+    written: HashSet<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,7 @@ impl Products {
     pub(crate) fn clear(&mut self) {
         self.has_fenced = false;
         self.flights.clear();
+        self.written.clear();
     }
 }
 
@@ -120,6 +125,7 @@ unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Cause> 
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let it = unsafe { &(&*context.at.program).wgmmas[op.aux as usize] };
     may_multiply(context)?;
+    find_unfenced(context, op, it);
     let (n, k) = (it.n, it.k);
     let first = (context.at.warp % WARPS) as usize * ROWS;
     let mut b = vec![0.0; k * n];
@@ -168,6 +174,26 @@ fn may_multiply(context: &mut Context<'_>) -> Result<(), Cause> {
             let text = "a `wgmma` of a warp that has made no `wgmma.fence`";
             Err(Cause::misuse(text.to_owned()))
         }
+    }
+}
+
+/// Remembers that an instruction has written a register that a product may use before the next fence.
+pub(crate) fn written(context: &mut Context<'_>, op: &Op) {
+    if context.at.checking.is_some() {
+        let site = checked::site(context.at.function_index(), op.instruction);
+        products(context).written.insert(site);
+    }
+}
+
+/// Finds a register of a product that something else has written since the last fence.
+fn find_unfenced(context: &mut Context<'_>, op: &Op, it: &Wgmma) {
+    let function = context.at.function_index();
+    let site = |instruction: u32| checked::site(function, instruction);
+    let written = &products(context).written;
+    let mut unfenced = it.unfenced.iter();
+    if let Some((writer, name)) = unfenced.find(|(writer, _)| written.contains(&site(*writer))) {
+        let missing = Missing::ProductFence;
+        checked::without(context, op, missing, site(*writer), (Verb::Read, name));
     }
 }
 
@@ -230,7 +256,9 @@ fn groups<'c>(context: &'c Context<'_>) -> &'c [AtomicU32] {
 /// `wgmma.fence`.
 pub(crate) fn fence(context: &mut Context<'_>, op: &Op) {
     if is_whole(context, op) {
-        products(context).has_fenced = true;
+        let products = products(context);
+        products.has_fenced = true;
+        products.written.clear();
     }
 }
 
@@ -312,7 +340,8 @@ pub(crate) unsafe fn touch(context: &mut Context<'_>, op: &Op) {
             false => Verb::Read,
         };
         if flight.group == LOADS {
-            checked::early_register(context, op, flight.site, (verb, name));
+            let missing = Missing::WaitForLoad;
+            checked::without(context, op, missing, flight.site, (verb, name));
             return;
         }
         let wrong = Wrong {

@@ -67,6 +67,30 @@ impl End {
     }
 }
 
+/// What holds in front of each piece, where `enter` holds in front of all that nothing is known of: `step` is what an instruction
+/// does to it, and `join` takes in what another way brings, and gives whether that is more.
+pub(super) fn forward<S: Clone>(
+    pieces: &[Piece],
+    enter: &S,
+    step: impl Fn(&mut S, usize),
+    join: impl Fn(&mut S, &S) -> bool,
+) -> Vec<S> {
+    let mut before = vec![enter.clone(); pieces.len()];
+    let mut left: Vec<usize> = (0..pieces.len()).rev().collect();
+    while let Some(index) = left.pop() {
+        let mut state = before[index].clone();
+        for at in pieces[index].straight.clone() {
+            step(&mut state, at);
+        }
+        for target in pieces[index].end.targets() {
+            if join(&mut before[target], &state) {
+                left.push(target);
+            }
+        }
+    }
+    before
+}
+
 /// The basic blocks that can be reached, in reverse postorder: later blocks of the text are visited
 /// first, so that what leaves a loop comes behind it.
 pub(crate) fn pieces(body: &Body) -> Vec<Piece> {

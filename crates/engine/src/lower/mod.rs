@@ -10,6 +10,7 @@ pub(crate) mod cluster;
 mod compare;
 pub(crate) mod control;
 mod convert;
+pub(crate) mod fences;
 mod float;
 pub(crate) mod flow;
 mod functions;
@@ -43,7 +44,7 @@ mod video;
 mod wgmma;
 mod wmma;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ptx::{
@@ -102,6 +103,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) products: Vec<Product>,
     pub(crate) wgmmas: Vec<Wgmma>,
     pub(crate) touches: Vec<Touch>,
+    /// What may have been written since the last fence, of each product.
+    unfenced: BTreeMap<usize, Vec<(u32, String)>>,
     pub(crate) tensor_memory: Vec<OnTensorMemory>,
     pub(crate) mbarriers: Vec<Mbarrier>,
     pub(crate) bulks: Vec<Bulk>,
@@ -182,6 +185,16 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let (slots, mut at_entry) = Slots::new(body, &pieces, (&pinned, &returned));
     at_entry.retain(|it| !hoisted.registers.contains(it) && !taken.contains(it));
     let locals = locals::Locals::of(function, body);
+    let unfenced = fences::unfenced(body, &pieces, None).into_iter();
+    let unfenced = unfenced.map(|(product, all)| {
+        let name = |it: Reg| body.registers[it.0 as usize].name.clone();
+        (
+            product,
+            all.into_iter()
+                .map(|(writer, it)| (writer, name(it)))
+                .collect(),
+        )
+    });
     let mut lowering = Lowering {
         layout: *layout,
         index,
@@ -192,6 +205,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
         products: Vec::new(),
         wgmmas: Vec::new(),
         touches: Vec::new(),
+        unfenced: unfenced.collect(),
         tensor_memory: Vec::new(),
         mbarriers: Vec::new(),
         bulks: Vec::new(),
@@ -215,6 +229,8 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     };
     lowering.signature().map_err(|why| lowering.refused(why))?;
     let touches = wgmma::touches(body, &pieces);
+    let written = lowering.unfenced.values().flatten();
+    let written: BTreeSet<u32> = written.map(|&(writer, _)| writer).collect();
     let mut blocks = Vec::new();
     let mut launch_ops = Vec::new();
     let mut steps = Vec::new();
@@ -231,6 +247,10 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
             if let Some(touch) = touch.filter(|_| !is_behind) {
                 lowering.instruction = index as u32;
                 lowering.touch(touch);
+            }
+            if written.contains(&(index as u32)) {
+                lowering.instruction = index as u32;
+                lowering.writes_unfenced();
             }
             let is_hoisted = hoisted.instructions.contains(&index);
             let before = lowering.ops.len();

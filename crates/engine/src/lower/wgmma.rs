@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ptx::{Access, Body, Instruction, Operation, Reg, WgmmaMma, WgmmaSource};
 
-use super::flow::Piece;
+use super::flow::{self, Piece};
 use super::handler::{handler, rare};
 use super::matrix::{element, sum};
 use super::{Lowered, Lowering};
@@ -49,6 +49,8 @@ impl Lowering<'_> {
             return Err(format!("{} registers for this shape", it.d.len()));
         }
         self.meet_whole()?;
+        let unfenced = self.unfenced.remove(&(self.instruction as usize));
+        let unfenced = unfenced.unwrap_or_default();
         let a = match &it.a {
             WgmmaSource::Registers(registers) => Left::Registers(Factor {
                 of: a_of,
@@ -79,6 +81,7 @@ impl Lowering<'_> {
             negates: (it.scale_a < 0) != (it.scale_b < 0),
             written: registers.iter().map(|it| it.0).collect(),
             read: sources(it).map(|it| it.0).collect(),
+            unfenced,
         };
         self.wgmmas.push(wgmma);
         let index = self.wgmmas.len() as u64 - 1;
@@ -89,6 +92,11 @@ impl Lowering<'_> {
             index,
         );
         Ok(())
+    }
+
+    /// The note of an instruction that writes what a product may use before a fence.
+    pub(super) fn writes_unfenced(&mut self) {
+        self.emit_masked(rare!([], |c, op| wgmma::written(c, op)), 0, [0; 3], 0);
     }
 
     /// The check of an instruction that may reach registers in flight.
@@ -102,6 +110,11 @@ impl Lowering<'_> {
             index,
         );
     }
+}
+
+/// The registers that a product reads or writes.
+pub(super) fn operands(it: &WgmmaMma) -> impl Iterator<Item = Reg> {
+    it.d.iter().map(|it| it.0).chain(sources(it))
 }
 
 /// The registers of a left factor.
@@ -138,19 +151,8 @@ pub(super) fn touches(body: &Body, pieces: &[Piece]) -> BTreeMap<usize, Touch> {
     if !has_some {
         return BTreeMap::new();
     }
-    let mut before: Vec<State> = vec![State::new(); pieces.len()];
-    let mut left: Vec<usize> = (0..pieces.len()).rev().collect();
-    while let Some(index) = left.pop() {
-        let mut state = before[index].clone();
-        for at in pieces[index].straight.clone() {
-            step(&mut state, &body.instructions[at]);
-        }
-        for target in pieces[index].end.targets() {
-            if join(&mut before[target], &state) {
-                left.push(target);
-            }
-        }
-    }
+    let step_at = |state: &mut State, at: usize| step(state, &body.instructions[at]);
+    let mut before = flow::forward(pieces, &State::new(), step_at, join);
     let mut found = BTreeMap::new();
     for (piece, state) in pieces.iter().zip(&mut before) {
         for at in piece.straight.clone() {
@@ -213,7 +215,7 @@ fn step(state: &mut State, instruction: &Instruction) {
 }
 
 /// A move from a register to another: compilers put them between products, and assemblers take them out.
-fn moved(instruction: &Instruction) -> Option<(Reg, Reg)> {
+pub(super) fn moved(instruction: &Instruction) -> Option<(Reg, Reg)> {
     match &instruction.operation {
         Operation::Mov(it) => Some((it.a.register()?, it.d)),
         _ => None,

@@ -5,6 +5,8 @@ use ptx::{
     Operation, Space, SpecialRegister, TensorCopy,
 };
 
+use crate::lower::{fences, flow};
+
 /// The instructions of a function, and which can follow which.
 pub(super) struct Flow<'b> {
     body: &'b Body,
@@ -63,8 +65,15 @@ impl<'b> Flow<'b> {
             O::WgmmaFence => {
                 let is_fence = |it: &Instruction| matches!(it.operation, O::WgmmaFence);
                 let uses = |at: usize| multiplies(&self.body.instructions[at]);
-                self.is_clear(at, &self.next, uses, is_fence, AtEnd::Clear)
-                    .then_some("no wgmma is behind it")
+                if self.is_clear(at, &self.next, uses, is_fence, AtEnd::Clear) {
+                    return Some("no wgmma is behind it");
+                }
+                let is_first =
+                    !self.is_clear(at, &self.previous, |_| false, is_fence, AtEnd::Concerns);
+                let pieces = flow::pieces(self.body);
+                let without = fences::unfenced(self.body, &pieces, Some(at));
+                (!is_first && without == fences::unfenced(self.body, &pieces, None))
+                    .then_some("no register of a wgmma is written between the one before it and it")
             }
             O::CpAsyncWaitAll => self.waits_for_nothing(at, copies, |it| waits(it, 0)),
             O::CpAsyncWaitGroup(groups) => {

@@ -12,7 +12,7 @@ fn kernel(body: &str) -> String {
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 p) {{
-    .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<4>;
+    .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<5>;
     .shared .align 16 .b8 tile[128];
     ld.param.u64 %rd1, [p];
     mov.u32 %r1, %tid.x;
@@ -30,6 +30,8 @@ fn mutants(body: &str) -> Mutants {
 /// Accesses.
 const LOAD: &str = "ld.shared.u32 %r3, [tile];";
 const COPY: &str = "cp.async.ca.shared.global [tile], [%rd1], 4;";
+const FENCE: &str = "wgmma.fence.sync.aligned;";
+const PRODUCT: &str = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p1, 1, 1, 0, 0;";
 const STORE: &str = "st.shared.u32 [tile], %r3;";
 
 /// The operators of a body's changes.
@@ -278,6 +280,41 @@ fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
         ),
     ] {
         assert_eq!(superfluous(&body), expected, "{body}");
+    }
+    // Of fences in front of products, which orders an access of their registers.
+    for (body, expected) in [
+        (format!("{FENCE} {PRODUCT} {PRODUCT}"), 0),
+        (format!("{PRODUCT} {FENCE}"), 1),
+        (format!("{FENCE} {PRODUCT} {FENCE} {PRODUCT}"), 1),
+        (
+            format!("{FENCE} {PRODUCT} mov.f32 %f1, 0f00000000; {FENCE} {PRODUCT}"),
+            0,
+        ),
+        // A move between registers is none of the machine's; a sum that is moved is.
+        (
+            format!("{FENCE} {PRODUCT} mov.f32 %f1, %f2; {FENCE} {PRODUCT}"),
+            1,
+        ),
+        (
+            format!("{FENCE} {PRODUCT} add.f32 %f4, %f1, %f2; mov.f32 %f1, %f4; {FENCE} {PRODUCT}"),
+            0,
+        ),
+        // What is overwritten by a product's own sum; what is written on one of two ways.
+        (
+            format!("{FENCE} {PRODUCT} mov.f32 %f4, 0f00000000; {FENCE} {PRODUCT}"),
+            1,
+        ),
+        (
+            format!(
+                "{FENCE} {PRODUCT} @%p2 bra ON; mov.f32 %f3, 0f00000000; ON: {FENCE} {PRODUCT}"
+            ),
+            0,
+        ),
+        // The first fence of one way.
+        (format!("@%p2 bra ON; {FENCE} ON: {FENCE} {PRODUCT}"), 1),
+    ] {
+        let fences = vec![FENCE.to_owned(); expected];
+        assert_eq!(superfluous(&body), fences, "{body}");
     }
     // A function does not know what is around its call.
     let function = kernel("").replace(

@@ -44,6 +44,9 @@ pub const BOX_COLUMNS: u32 = Swizzle128::SPAN / 2;
 /// Threads per block: a warpgroup that copies and two that compute.
 pub const THREADS: u32 = 3 * warpgroup::THREADS;
 
+/// A query sees all blocks of keys whole but the last that its tile sees.
+const _: () = assert!(QUERIES.is_multiple_of(KEYS));
+
 const STAGES: u32 = 2;
 /// Bytes of 128 queries, keys, values or results.
 const TILE_BYTES: u32 = 128 * HEAD * 2;
@@ -375,7 +378,7 @@ unsafe fn compute<M: Mask>(mut tiles: Tiles<M>, layout: Layout, group: u32, o: &
                 turns.pass();
                 scoring.finish_before::<1>();
                 full_keys.release_by_warpgroup();
-                view.hide(scores.values_mut(), block);
+                // Nothing to hide: a query sees all blocks of keys but the last whole.
                 let shrunk = softmax.weigh(scores.values_mut());
                 // In front of the wait for the sums: `ptxas` would move that to the maxima, had it no other wait between them.
                 next_keys = (block > 0).then(|| key_stages.wait());

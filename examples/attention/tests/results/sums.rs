@@ -3,7 +3,7 @@
 use attention::{Attention, HEAD, Mask, Shape};
 use gpu_test::{Device, Failed, Trial, on_both, on_gpu};
 use half::bf16;
-use ridgepoint_driver::Stream;
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 use crate::scaled::reference::{Rows, bound, score, weighted};
 
@@ -27,17 +27,40 @@ fn random(seed: u64, count: usize, most: f64) -> Vec<bf16> {
     each.collect()
 }
 
-fn computed(device: &Device, shape: Shape, inputs: [&[bf16]; 3]) -> Result<Vec<bf16>, Failed> {
+/// Attention by so many blocks; without a number by those that the shape asks for.
+fn computed(
+    device: &Device,
+    shape: Shape,
+    inputs: [&[bf16]; 3],
+    blocks: Option<u64>,
+) -> Result<Vec<bf16>, Failed> {
     let mut attention = Attention::new(device, shape, inputs)?;
-    attention.launch(&Stream::new(device)?, device)?;
+    let stream = Stream::new(device)?;
+    match blocks {
+        None => attention.launch(&stream, device)?,
+        Some(blocks) => {
+            let config = LaunchConfig {
+                grid: [blocks, 1, 1],
+                ..shape.config(device)
+            };
+            let prepared = device.prepare(shape.entry(), config)?;
+            // SAFETY: the arguments are this kernel's, and nothing else touches the matrices.
+            unsafe { prepared.launch(&stream, &attention.arguments()) }?;
+            stream.synchronize()?;
+        }
+    }
     Ok(attention.result()?)
 }
 
 /// Random inputs; scores of up to about `most`² times 4.
 fn compare(device: &Device, shape: Shape, most: f64) -> Result<(), Failed> {
+    compare_by(device, shape, most, None)
+}
+
+fn compare_by(device: &Device, shape: Shape, most: f64, blocks: Option<u64>) -> Result<(), Failed> {
     let count = shape.elements();
     let [q, k, v] = [(1, most), (2, most), (3, 1.0)].map(|(seed, most)| random(seed, count, most));
-    let result = computed(device, shape, [&q, &k, &v])?;
+    let result = computed(device, shape, [&q, &k, &v], blocks)?;
     let of_head = shape.sequence as usize * HEAD as usize;
     for (head, result) in result.chunks(of_head).enumerate() {
         let part = |all: &[bf16]| Rows::new(&all[head * of_head..][..of_head]);
@@ -99,19 +122,17 @@ fn far_apart(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// More tiles than blocks, so that a block computes several.
-fn many_tiles(device: &Device) -> Result<(), Failed> {
-    let blocks = device.properties().multiprocessors.min(4);
+/// More tiles than blocks, so that a block computes several; and more blocks than tiles, of which some have none.
+fn other_grids(device: &Device) -> Result<(), Failed> {
     for mask in MASKS {
-        compare(
-            device,
-            Shape {
-                heads: 2 * blocks + 1,
-                sequence: 130,
+        for (sequence, heads, blocks) in [(130, 5, 2), (300, 2, 1), (300, 1, 5), (64, 2, 3)] {
+            let shape = Shape {
+                heads,
+                sequence,
                 mask,
-            },
-            1.0,
-        )?;
+            };
+            compare_by(device, shape, 1.0, Some(blocks))?;
+        }
     }
     Ok(())
 }
@@ -145,7 +166,7 @@ fn special(device: &Device) -> Result<(), Failed> {
     let at = |head: usize, row: usize, column: usize| (head * 140 + row) * HEAD as usize + column;
     keys[at(0, 131, 5)] = bf16::NAN;
     values[at(1, 7, 9)] = bf16::INFINITY;
-    let result = computed(device, shape, [&ones, &keys, &values])?;
+    let result = computed(device, shape, [&ones, &keys, &values], None)?;
     for (index, value) in result.into_iter().enumerate() {
         let (row, column) = (index / HEAD as usize, index % HEAD as usize);
         let good = match (row / 140, row % 140, column) {
@@ -172,7 +193,7 @@ const CASES: [(&str, Check); 5] = [
     ("full", |device| sizes(device, Mask::Full)),
     ("causal", |device| sizes(device, Mask::Causal)),
     ("far_apart", far_apart),
-    ("many_tiles", many_tiles),
+    ("other_grids", other_grids),
     ("special", special),
 ];
 

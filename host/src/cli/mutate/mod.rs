@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::interrupt::Interrupt;
 use super::option_values::{real, whole};
-use super::{Failure, row_format, streams};
+use super::{Failure, row_format, severity, streams};
 use crate::mutation::{
     Accepted, Journal, Mutant, Mutants, Operator, Place, Report, Superfluous, in_turns,
 };
@@ -58,6 +58,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
 
+    #[command(flatten)]
+    severity: severity::Arguments,
+
     /// Exit with status 1 if a smaller share of the mutants was killed than this percentage
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = percentage())]
     fail_under: f64,
@@ -98,7 +101,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let console = arguments.printed.console(0);
     let accepted = arguments.accept.as_deref().map(Accepted::read);
     let mut accepted = accepted.transpose().map_err(Failure::failed)?;
-    let suite = Suite::of(&arguments.program)?;
+    let suite = Suite {
+        is_strict: arguments.severity.strict,
+        ..Suite::of(&arguments.program)?
+    };
     let journal = Journal::open(&arguments.journal, suite.digest(arguments.seeds));
     let mut journal = journal.map_err(Failure::failed)?;
 

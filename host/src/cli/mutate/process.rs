@@ -63,6 +63,7 @@ impl Test {
         command
             .env(record::FOLDER, records.of_tests())
             .env("RIDGEPOINT_SEEDS", conditions.seeds.to_string())
+            .env(record::STRICT, u8::from(suite.is_strict).to_string())
             .env(record::MAX_STEPS, conditions.max_steps.to_string())
             .env(record::TIME_LIMIT, seconds.to_string());
         if let Some(driver) = &suite.driver {
@@ -71,6 +72,7 @@ impl Test {
                 .env(settings::RECORD, records.of_driver())
                 .env(settings::FINDINGS, records.findings())
                 .env(settings::CHECKS, "on")
+                .env(settings::STRICT, if suite.is_strict { "on" } else { "off" })
                 .env(settings::ON_FINDING, "error")
                 .env(settings::SEEDS, conditions.seeds.to_string())
                 .env(settings::STEPS, conditions.max_steps.to_string())
@@ -150,8 +152,9 @@ impl Records {
         let records = Record::all_in(&self.of_tests()).unwrap_or_default();
         let launches = || records.iter().flat_map(|it| it.kernels.values());
         let kind = launches().flat_map(|it| it.kinds.keys().cloned()).next();
-        let found = files(&self.findings()).find_map(|it| serde_json::from_slice(&it).ok());
-        let kind = kind.or(found.map(|it: Found| it.kind));
+        let mut found =
+            files(&self.findings()).filter_map(|it| serde_json::from_slice::<Found>(&it).ok());
+        let kind = kind.or_else(|| Some(found.find(|it| !it.is_benign())?.kind));
         let mut of_driver =
             files(&self.of_driver()).filter_map(|it| serde_json::from_slice(&it).ok());
         let fails =

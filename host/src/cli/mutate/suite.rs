@@ -19,6 +19,8 @@ pub(super) struct Suite {
     pub(super) tests: Vec<Test>,
     /// Where programs find the emulated driver; none for the tests of a project, which have the emulator in them.
     pub(super) driver: Option<Folder>,
+    /// Whether benign findings fail a test.
+    pub(super) is_strict: bool,
 }
 
 /// A test: a process that fails where it fails.
@@ -54,6 +56,7 @@ impl Suite {
                 folder: None,
             }],
             driver: Some(Folder::new().map_err(Failure::failed)?),
+            is_strict: false,
         })
     }
 
@@ -85,6 +88,7 @@ impl Suite {
             false => Ok(Suite {
                 tests,
                 driver: None,
+                is_strict: false,
             }),
         }
     }
@@ -92,7 +96,7 @@ impl Suite {
     /// Tells these tests from others: by the programs and files that are named.
     pub(super) fn digest(&self, seeds: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
-        seeds.hash(&mut hasher);
+        (seeds, self.is_strict).hash(&mut hasher);
         let mut last = None;
         for test in &self.tests {
             test.name.hash(&mut hasher);

@@ -436,6 +436,44 @@ fn each_way_to_multiply_wrongly_is_found() {
 }
 
 #[test]
+fn registers_that_are_written_without_a_fence_are_found() {
+    let again = "setp.eq.u32 %p5";
+    let text = found(again, &format!("add.f32 %f41, %f41, %f42; {again}"));
+    assert!(
+        text.contains("no fence for a product")
+            && text.contains("reads %f41")
+            && text.contains("which it wrote"),
+        "{text}"
+    );
+    // By way of another register; not by a move alone, nor where the write is not executed.
+    let text = found(
+        again,
+        &format!("add.f32 %f150, %f41, %f42; mov.f32 %f50, %f150; {again}"),
+    );
+    assert!(text.contains("reads %f50"), "{text}");
+    for harmless in [
+        "mov.f32 %f50, %f51;",
+        "setp.ne.u32 %p4, %r3, %r3; @!%p4 bra ON; add.f32 %f50, %f51, %f52; ON:",
+        "add.f32 %f50, %f51, %f52; wgmma.fence.sync.aligned;",
+    ] {
+        let by = format!("{harmless} {again}");
+        PRODUCT.case().0.body(|body| body.replace(again, &by)).run();
+    }
+    // Of the left factor, which the launch loads.
+    let product = Product {
+        in_registers: true,
+        ..PRODUCT
+    };
+    let case = product.case().0;
+    let case = case.body(|body| body.replace("wgmma.fence.sync.aligned;\n", ""));
+    let text = case.finding();
+    assert!(
+        text.contains("no fence for a product") && text.contains("reads %r20"),
+        "{text}"
+    );
+}
+
+#[test]
 fn accumulators_may_be_moved_and_multiplied_in_flight() {
     let second = "wgmma.commit_group.sync.aligned;\nmov.f32 %f150, %f40; mov.f32 %f40, %f150;\n";
     let case = PRODUCT
