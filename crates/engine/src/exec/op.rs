@@ -4,6 +4,7 @@ use super::registers::{FULL, Kind, LANES, Lane};
 use super::signature::{Executed, Predicate, Run};
 use super::spread::Spread;
 use super::surroundings::Surroundings;
+use super::undefined;
 pub(crate) use crate::memory::each_lane;
 
 /// A decoded instruction. Operands are slots.
@@ -302,24 +303,34 @@ pub(crate) unsafe fn watch_masked(context: &mut Context<'_>, ops: &[Op]) {
     }
 }
 
-/// Runs instructions until one has loaded what nobody has written, and steps from there on.
+/// Runs instructions, and steps through those that have to do with what nobody has written.
 ///
 /// # Safety
 /// As for [`watch_full`].
 #[inline(always)]
 unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context<'_>, &Op)) {
     let mut rest = ops.iter();
-    if !context.at.tracks {
-        for op in rest.by_ref() {
-            run(context, op);
-            if context.at.tracks {
-                break;
+    loop {
+        if !context.at.tracks {
+            for op in rest.by_ref() {
+                run(context, op);
+                if context.at.tracks {
+                    break;
+                }
             }
         }
-    }
-    if context.at.tracks {
-        // SAFETY: the operations are those of a verified program, which the context has entered.
-        unsafe { super::undefined::run(context, rest.as_slice()) };
+        let rest_of_all = rest.as_slice();
+        if rest_of_all.is_empty() {
+            return;
+        }
+        let unconcerned = undefined::unconcerned(context, rest_of_all);
+        for op in rest.by_ref().take(unconcerned) {
+            run(context, op);
+        }
+        if let Some(op) = rest.next() {
+            // SAFETY: the operation is one of a verified program, which the context has entered.
+            unsafe { undefined::run(context, std::slice::from_ref(op)) };
+        }
     }
 }
 

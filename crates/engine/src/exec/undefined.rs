@@ -48,18 +48,71 @@ struct Operands {
 pub(super) unsafe fn run(context: &mut Context<'_>, ops: &[Op]) {
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let program = unsafe { &*context.at.program };
-    let first = ops
-        .as_ptr()
-        .addr()
-        .wrapping_sub(program.ops.as_ptr().addr());
-    let first = first / size_of::<Op>();
-    for (op, signature) in ops.iter().zip(program.signatures.iter().skip(first)) {
+    for (op, signature) in ops.iter().zip(signatures(program, ops)) {
         // SAFETY: the contract of this function.
         unsafe { step(context, op, signature, program) };
     }
     let checking = context.at.checking.as_ref();
     let is_left = checking.is_some_and(|it| !it.undefined.is_empty());
     context.at.tracks = is_left;
+}
+
+/// How many of the first operations neither read nor write what may be undefined.
+#[cold]
+pub(super) fn unconcerned(context: &Context<'_>, ops: &[Op]) -> usize {
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    let reach = Reach::of(context);
+    let with_signatures = ops.iter().zip(signatures(program, ops));
+    with_signatures
+        .take_while(|(op, signature)| reach.leaves_out(op, signature))
+        .count()
+}
+
+/// The signatures of some operations of a program.
+fn signatures<'p>(program: &'p Program, ops: &[Op]) -> &'p [Signature] {
+    let first = ops
+        .as_ptr()
+        .addr()
+        .wrapping_sub(program.ops.as_ptr().addr());
+    let first = first / size_of::<Op>();
+    program.signatures.get(first..).unwrap_or_default()
+}
+
+/// The slots of the running activation that may be undefined, a bit each: several slots share one. A register that is undefined and not
+/// used again, as of what lanes have not loaded, costs the operations that leave it out no more than this.
+#[derive(Clone, Copy)]
+struct Reach(u64);
+
+impl Reach {
+    fn of(context: &Context<'_>) -> Reach {
+        let Some(checking) = &context.at.checking else {
+            return Reach(0);
+        };
+        let slots = checking.undefined.slots(context.registers.addr() as u64);
+        Reach(slots.fold(0, |all, slot| all | Reach::bit(slot)))
+    }
+
+    fn bit(slot: u32) -> u64 {
+        1 << (slot.wrapping_mul(0x9e37_79b1) >> 26)
+    }
+
+    /// Whether an operation neither reads nor writes any of them, and loads nothing.
+    fn leaves_out(self, op: &Op, signature: &Signature) -> bool {
+        let own = |slot: u32, kind: Option<Kind>| kind.map_or(0, |_| Reach::bit(slot));
+        let aux = match signature.aux {
+            Aux::Number => 0,
+            Aux::Slot(_) => Reach::bit(op.aux as u32),
+            Aux::Above(bits) => Reach::bit((op.aux >> bits) as u32),
+            Aux::Access(_) | Aux::Index(_) | Aux::List => return false,
+        };
+        let all = own(op.d, signature.d)
+            | own(op.a, signature.a)
+            | own(op.b, signature.b)
+            | own(op.c, signature.c)
+            | aux;
+        !op.accesses_memory && op.spread != Spread::Access && self.0 & all == 0
+    }
 }
 
 /// Executes one operation.

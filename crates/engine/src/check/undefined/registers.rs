@@ -40,6 +40,12 @@ impl Registers {
         self.0.is_empty()
     }
 
+    /// The slots of an activation of which something is undefined.
+    pub(crate) fn slots(&self, registers: u64) -> impl Iterator<Item = u32> {
+        let own = self.0.keys().filter(move |it| it.registers == registers);
+        own.map(|it| it.slot)
+    }
+
     /// Returns the undefined bits of a slot in some lanes, if it has any.
     pub(crate) fn of(&self, id: RegisterId, mask: u32) -> Option<Value> {
         let value = **self.0.get(&id)?;
