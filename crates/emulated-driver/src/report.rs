@@ -55,7 +55,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether the launch went on.
+    /// Whether it is benign, so that the launch went on.
     pub fn is_benign(&self) -> bool {
         self.severity == Severity::Benign.name()
     }

@@ -24,7 +24,7 @@ pub(super) enum Harmless {
     Invalidation,
 }
 
-/// What a warp has not done between two instructions that reach the same register.
+/// An act that a warp has left out between two instructions that reach the same register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// Waited for the load of tensor memory that writes it.
@@ -185,7 +185,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A warp reaches a register with something missing since the instruction `before`. Kept once for that.
+    /// A warp reaches a register with something missing since the instruction `before`. Kept once for each.
     ///
     /// # Errors
     /// Benign findings are errors.

@@ -2,32 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ptx::{Access, Body, Instruction, Operation, Reg};
+use ptx::{Access, Body, Instruction, Operation, Reg, WgmmaMma};
 
 use super::flow::{self, Piece};
-use super::wgmma::{moved, operands};
+use super::wgmma::{moved, operands, sources};
 
 /// The instructions that have written a register since the last fence, on some way through the function.
 type State = BTreeMap<Reg, BTreeSet<usize>>;
 
 /// For each product the instructions that may have written one of its registers with no fence since, each with the register.
 ///
-/// A move between registers writes nothing by itself: compilers put them between products, and assemblers take them out. `skipped` is a fence
-/// that counts as not there.
-pub(crate) fn unfenced(
-    body: &Body,
-    pieces: &[Piece],
-    skipped: Option<usize>,
-) -> BTreeMap<usize, BTreeSet<(u32, Reg)>> {
+/// A move between registers counts as the write of its source: compilers put copies between products, which assemblers usually take out. Left out are
+/// values that calls return, and what a barrier combines.
+pub(super) fn unfenced(body: &Body, pieces: &[Piece]) -> BTreeMap<usize, BTreeSet<(u32, Reg)>> {
     let multiplied = multiplied(body);
     if multiplied.is_empty() {
         return BTreeMap::new();
     }
-    let step = |state: &mut State, at: usize| {
-        if Some(at) != skipped {
-            step(state, &multiplied, at, &body.instructions[at]);
-        }
-    };
+    let step = |state: &mut State, at: usize| step(state, &multiplied, at, &body.instructions[at]);
     let mut before = flow::forward(pieces, &State::new(), step, join);
     let mut found = BTreeMap::new();
     for (piece, state) in pieces.iter().zip(&mut before) {
@@ -48,8 +40,27 @@ pub(crate) fn unfenced(
     found
 }
 
+/// Whether all products are of one shape and type, and none reads what another writes: accesses of theirs need no fence in between.
+pub(crate) fn are_alike(body: &Body) -> bool {
+    let products = body
+        .instructions
+        .iter()
+        .filter_map(|it| match &it.operation {
+            Operation::WgmmaMma(it) => Some(&**it),
+            _ => None,
+        });
+    let all: Vec<&WgmmaMma> = products.collect();
+    let written: BTreeSet<Reg> = all.iter().flat_map(|it| &it.d).map(|it| it.0).collect();
+    let is_like = |it: &&WgmmaMma| (it.shape, it.d_type) == (all[0].shape, all[0].d_type);
+    all.iter().all(is_like)
+        && all
+            .iter()
+            .flat_map(|it| sources(it))
+            .all(|it| !written.contains(&it))
+}
+
 /// The registers of products, and those that are moved there.
-fn multiplied(body: &Body) -> BTreeSet<Reg> {
+pub(crate) fn multiplied(body: &Body) -> BTreeSet<Reg> {
     let mut all = BTreeSet::new();
     for instruction in &body.instructions {
         if let Operation::WgmmaMma(it) = &instruction.operation {

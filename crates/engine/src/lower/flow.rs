@@ -67,8 +67,8 @@ impl End {
     }
 }
 
-/// What holds in front of each piece, where `enter` holds in front of all that nothing is known of: `step` is what an instruction
-/// does to it, and `join` takes in what another way brings, and gives whether that is more.
+/// Returns the state in front of each piece, which is at least `enter`: `step` is what an instruction does to a state, and `join` takes in
+/// the state that another way brings, and gives whether that is more.
 pub(super) fn forward<S: Clone>(
     pieces: &[Piece],
     enter: &S,

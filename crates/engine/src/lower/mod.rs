@@ -103,7 +103,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) products: Vec<Product>,
     pub(crate) wgmmas: Vec<Wgmma>,
     pub(crate) touches: Vec<Touch>,
-    /// What may have been written since the last fence, of each product.
+    /// The instructions that may have written a register since the last fence, and the register, of each product.
     unfenced: BTreeMap<usize, Vec<(u32, String)>>,
     pub(crate) tensor_memory: Vec<OnTensorMemory>,
     pub(crate) mbarriers: Vec<Mbarrier>,
@@ -185,7 +185,7 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
     let (slots, mut at_entry) = Slots::new(body, &pieces, (&pinned, &returned));
     at_entry.retain(|it| !hoisted.registers.contains(it) && !taken.contains(it));
     let locals = locals::Locals::of(function, body);
-    let unfenced = fences::unfenced(body, &pieces, None).into_iter();
+    let unfenced = fences::unfenced(body, &pieces).into_iter();
     let unfenced = unfenced.map(|(product, all)| {
         let name = |it: Reg| body.registers[it.0 as usize].name.clone();
         (
@@ -248,7 +248,8 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
                 lowering.instruction = index as u32;
                 lowering.touch(touch);
             }
-            if written.contains(&(index as u32)) {
+            let is_written = written.contains(&(index as u32));
+            if is_written && !is_behind {
                 lowering.instruction = index as u32;
                 lowering.writes_unfenced();
             }
@@ -258,6 +259,9 @@ pub(crate) fn decode(layout: &Layout<'_>, index: u32) -> Result<Draft, Unlowered
             lowering.instruction(index)?;
             if let Some(touch) = touch.filter(|_| is_behind) {
                 lowering.touch(touch);
+            }
+            if is_written && is_behind {
+                lowering.writes_unfenced();
             }
             if is_hoisted {
                 launch_ops.extend(lowering.ops.drain(before..));

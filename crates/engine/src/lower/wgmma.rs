@@ -118,7 +118,7 @@ pub(super) fn operands(it: &WgmmaMma) -> impl Iterator<Item = Reg> {
 }
 
 /// The registers of a left factor.
-fn sources(it: &WgmmaMma) -> impl Iterator<Item = Reg> {
+pub(super) fn sources(it: &WgmmaMma) -> impl Iterator<Item = Reg> {
     let registers = match &it.a {
         WgmmaSource::Registers(registers) => registers.as_slice(),
         WgmmaSource::Descriptor(_) => &[],

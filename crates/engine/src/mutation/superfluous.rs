@@ -5,7 +5,7 @@ use ptx::{
     Operation, Space, SpecialRegister, TensorCopy,
 };
 
-use crate::lower::{fences, flow};
+use crate::lower::fences;
 
 /// The instructions of a function, and which can follow which.
 pub(super) struct Flow<'b> {
@@ -68,12 +68,21 @@ impl<'b> Flow<'b> {
                 if self.is_clear(at, &self.next, uses, is_fence, AtEnd::Clear) {
                     return Some("no wgmma is behind it");
                 }
-                let is_first =
-                    !self.is_clear(at, &self.previous, |_| false, is_fence, AtEnd::Concerns);
-                let pieces = flow::pieces(self.body);
-                let without = fences::unfenced(self.body, &pieces, Some(at));
-                (!is_first && without == fences::unfenced(self.body, &pieces, None))
-                    .then_some("no register of a wgmma is written between the one before it and it")
+                let multiplied = fences::multiplied(self.body);
+                let are_alike = fences::are_alike(self.body);
+                let accesses = |at: usize| {
+                    let instruction = &self.body.instructions[at];
+                    if are_alike && matches!(instruction.operation, O::WgmmaMma(_)) {
+                        return false;
+                    }
+                    let mut is_one = calls(instruction);
+                    instruction.visit(|_, register| is_one |= multiplied.contains(&register));
+                    is_one
+                };
+                self.is_clear(at, &self.previous, accesses, is_fence, AtEnd::Concerns)
+                    .then_some(
+                        "no register of a wgmma is accessed between the one before it and it",
+                    )
             }
             O::CpAsyncWaitAll => self.waits_for_nothing(at, copies, |it| waits(it, 0)),
             O::CpAsyncWaitGroup(groups) => {

@@ -290,16 +290,20 @@ fn synchronization_is_superfluous_where_dataflow_shows_it_and_nowhere_else() {
             format!("{FENCE} {PRODUCT} mov.f32 %f1, 0f00000000; {FENCE} {PRODUCT}"),
             0,
         ),
-        // A move between registers is none of the machine's; a sum that is moved is.
         (
             format!("{FENCE} {PRODUCT} mov.f32 %f1, %f2; {FENCE} {PRODUCT}"),
-            1,
+            0,
+        ),
+        // A read alone, too.
+        (
+            format!("{FENCE} {PRODUCT} st.shared.f32 [tile], %f2; {FENCE} {PRODUCT}"),
+            0,
         ),
         (
             format!("{FENCE} {PRODUCT} add.f32 %f4, %f1, %f2; mov.f32 %f1, %f4; {FENCE} {PRODUCT}"),
             0,
         ),
-        // What is overwritten by a product's own sum; what is written on one of two ways.
+        // A register of no product, and one that is written on one of two ways.
         (
             format!("{FENCE} {PRODUCT} mov.f32 %f4, 0f00000000; {FENCE} {PRODUCT}"),
             1,

@@ -45,7 +45,7 @@ pub const BOX_COLUMNS: u32 = Swizzle128::SPAN / 2;
 pub const THREADS: u32 = 3 * warpgroup::THREADS;
 
 /// A query sees all blocks of keys whole but the last that its tile sees.
-const _: () = assert!(QUERIES.is_multiple_of(KEYS));
+const _: () = assert!(KEYS.is_multiple_of(QUERIES));
 
 const STAGES: u32 = 2;
 /// Bytes of 128 queries, keys, values or results.

@@ -154,7 +154,7 @@ impl Records {
         let kind = launches().flat_map(|it| it.kinds.keys().cloned()).next();
         let mut found =
             files(&self.findings()).filter_map(|it| serde_json::from_slice::<Found>(&it).ok());
-        let kind = kind.or_else(|| Some(found.find(|it| !it.is_benign())?.kind));
+        let kind = kind.or_else(|| found.find(|it| !it.is_benign()).map(|it| it.kind));
         let mut of_driver =
             files(&self.of_driver()).filter_map(|it| serde_json::from_slice(&it).ok());
         let fails =
