@@ -12,8 +12,8 @@ type State = BTreeMap<Reg, BTreeSet<usize>>;
 
 /// For each product the instructions that may have written one of its registers with no fence since, each with the register.
 ///
-/// A move between registers counts as the write of its source: compilers put copies between products, which assemblers usually take out. Left out are
-/// values that calls return, and what a barrier combines.
+/// A move between registers counts as the write of its source, and that of a constant as none: compilers put copies and constants between products, wherever
+/// the author's fences are. Left out are values that calls return, and what a barrier combines.
 pub(super) fn unfenced(body: &Body, pieces: &[Piece]) -> BTreeMap<usize, BTreeSet<(u32, Reg)>> {
     let multiplied = multiplied(body);
     if multiplied.is_empty() {
@@ -94,7 +94,10 @@ fn step(state: &mut State, multiplied: &BTreeSet<Reg>, at: usize, instruction: &
             }
             None => instruction.visit(|access, register| {
                 if access == Access::Define && multiplied.contains(&register) {
-                    state.insert(register, BTreeSet::from([at]));
+                    match instruction.operation {
+                        Operation::Mov(_) => state.remove(&register),
+                        _ => state.insert(register, BTreeSet::from([at])),
+                    };
                 }
             }),
         },

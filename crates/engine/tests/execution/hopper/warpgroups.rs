@@ -453,6 +453,7 @@ fn registers_that_are_written_without_a_fence_are_found() {
     assert!(text.contains("reads %f50"), "{text}");
     for harmless in [
         "mov.f32 %f50, %f51;",
+        "mov.f32 %f50, 0f3F800000;",
         "setp.ne.u32 %p4, %r3, %r3; @!%p4 bra ON; add.f32 %f50, %f51, %f52; ON:",
         "add.f32 %f50, %f51, %f52; wgmma.fence.sync.aligned;",
     ] {
