@@ -1,5 +1,7 @@
 //! Each step against sums in `f64`: sizes at, below and above those of tiles, and none.
 
+use std::sync::LazyLock;
+
 use gpu_test::{Device, Failed, Trial, equal, on_both};
 use half::bf16;
 use ladder::{Product, Sizes, Step};
@@ -17,42 +19,64 @@ const SIZES: [[u32; 3]; 9] = [
     [257, 264, 328],
 ];
 
+/// A product, and what should come of it.
+struct Case {
+    sizes: [u32; 3],
+    a: Vec<bf16>,
+    b: Vec<bf16>,
+    /// By rows, the sum that is an element of the result, and that of its products' absolute values.
+    sums: Vec<(f64, f64)>,
+}
+
+/// One for each of the sizes.
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| SIZES.map(Case::of).into());
+
+impl Case {
+    fn of(sizes: [u32; 3]) -> Case {
+        let [m, n, k] = sizes.map(|it| it as usize);
+        let [a, b] = [(1, m), (2, n)].map(|(seed, rows)| random(seed, rows * k));
+        let exact = |all: &[bf16]| -> Vec<f64> { all.iter().map(|it| it.to_f64()).collect() };
+        let (of_a, of_b) = (exact(&a), exact(&b));
+        let sum = |row: &[f64], column: &[f64]| {
+            let products = row.iter().zip(column).map(|(a, b)| a * b);
+            products.fold((0.0, 0.0), |(sum, size), it| (sum + it, size + it.abs()))
+        };
+        let rows = of_a.chunks_exact(k);
+        let sums = rows.flat_map(|row| of_b.chunks_exact(k).map(move |column| sum(row, column)));
+        let sums = sums.collect();
+        Case { sizes, a, b, sums }
+    }
+}
+
 fn random(seed: u64, count: usize) -> Vec<bf16> {
     let mut random = fastrand::Rng::with_seed(seed);
     let each = (0..count).map(|_| bf16::from_f64(random.f64() * 2.0 - 1.0));
     each.collect()
 }
 
-/// Each size, by the blocks that the device has room for or by so many.
+/// Each case, by the blocks that the device has room for or by so many.
 fn compare(device: &Device, step: Step, blocks: Option<u64>) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
-    for [m, n, k] in SIZES {
+    for case in &*CASES {
+        let [m, n, k] = case.sizes;
         let mut plan = step.plan(device, Sizes { m, n, k })?;
         if let (Some(blocks), true) = (blocks, plan.config.grid[0] > 0) {
             plan.config.grid[0] = blocks;
         }
-        let [a, b] = [(1, m), (2, n)].map(|(seed, rows)| random(seed, rows as usize * k as usize));
-        let mut product = Product::planned(device, plan, [&a, &b])?;
+        let mut product = Product::planned(device, plan, [&case.a, &case.b])?;
         product.launch(&stream, device)?;
-        for (i, element) in product.result()?.into_iter().enumerate() {
-            let (row, column) = (i / n as usize, i % n as usize);
-            let of = |all: &[bf16], row: usize| all[row * k as usize..][..k as usize].to_vec();
-            let products = of(&a, row)
-                .into_iter()
-                .zip(of(&b, column))
-                .map(|(a, b)| a.to_f64() * b.to_f64());
-            let (value, size) =
-                products.fold((0.0, 0.0), |(sum, size), it| (sum + it, size + it.abs()));
+        let result = product.result()?;
+        equal(&[result.len()], &[case.sums.len()])?;
+        for (i, (element, (sum, size))) in result.into_iter().zip(&case.sums).enumerate() {
             // Rounding to bf16, and at each step of the sum to 24 bits or few less.
             let (off, bound) = (
-                (element.to_f64() - value).abs(),
-                value.abs() / 256.0 + size / 524_288.0,
+                (element.to_f64() - sum).abs(),
+                sum.abs() / 256.0 + size / 524_288.0,
             );
             if off.is_nan() || off > bound {
+                let (row, column) = (i / n as usize, i % n as usize);
                 let place = format!("{m} x {n} x {k}: row {row}, column {column}");
-                return Err(
-                    format!("{place}: {element} instead of {value}, bound {bound:e}").into(),
-                );
+                return Err(format!("{place}: {element} instead of {sum}, bound {bound:e}").into());
             }
         }
     }
