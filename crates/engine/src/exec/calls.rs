@@ -29,7 +29,12 @@ impl Warp {
         let local = self.frame(code.kernel(), self.live, context);
         let kernel = self.activations.get_mut(KERNEL);
         kernel.local = local;
-        undefined::begun(context, &kernel.program, kernel.registers.start());
+        undefined::begun(
+            context,
+            &kernel.program,
+            kernel.registers.start(),
+            self.live,
+        );
         code.fill(&kernel.program, kernel.registers.start(), false, context);
         KERNEL
     }
@@ -45,7 +50,7 @@ impl Warp {
     ) -> u32 {
         let local = self.frame(program, lanes, context);
         context.at.warp = self.index;
-        undefined::begun(context, program, registers.start());
+        undefined::begun(context, program, registers.start(), lanes);
         code.fill(program, registers.start(), is_new, context);
         self.activations.add(Activation {
             program: Arc::clone(program),

@@ -1,6 +1,8 @@
 //! Decoded instructions, and the context in which they execute.
 
-use super::registers::{FULL, Kind, LANES, Lane};
+use std::hint::black_box;
+
+use super::registers::{Bits, FULL, Kind, LANES, Lane};
 use super::signature::{Executed, Predicate, Run};
 use super::spread::Spread;
 use super::surroundings::Surroundings;
@@ -100,7 +102,7 @@ impl Context<'_> {
     /// # Safety
     /// As for [`Context::slot`].
     #[inline(always)]
-    pub(crate) unsafe fn set_running<T: Copy>(&mut self, slot: u32, lanes: &[T; LANES]) {
+    pub(crate) unsafe fn set_running<T: Bits>(&mut self, slot: u32, lanes: &[T; LANES]) {
         let mask = self.mask;
         // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
         let all = unsafe { self.slot_mut::<T>(slot) };
@@ -114,13 +116,10 @@ impl Context<'_> {
 
 /// Takes the lanes of a mask from `new`.
 #[inline(always)]
-fn keep<T: Copy>(all: &mut [T; LANES], new: &[T; LANES], mask: u32) {
-    // Blended in registers and stored whole: what masked stores write cannot be forwarded to loads.
-    let blended = each_lane(|lane| match mask >> lane & 1 {
-        0 => all[lane],
-        _ => new[lane],
-    });
-    *all = blended;
+fn keep<T: Bits>(all: &mut [T; LANES], new: &[T; LANES], mask: u32) {
+    // Through memory, or LLVM makes choices of it: a branch for each lane, or masked stores, which cannot be forwarded to loads.
+    let takes = black_box(each_lane(|lane| T::filled(mask >> lane & 1 == 1)));
+    *all = each_lane(|lane| all[lane] & !takes[lane] | new[lane] & takes[lane]);
 }
 
 /// `d = f(a)` in each lane.
@@ -286,7 +285,7 @@ pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
 #[inline(always)]
 pub(crate) unsafe fn watch_full(context: &mut Context<'_>, ops: &[Op]) {
     // SAFETY: the operations are those of a verified program, which the context has entered.
-    unsafe { watch(context, ops, |context, op| (op.run)(context, op)) };
+    unsafe { watch::<false>(context, ops) };
 }
 
 /// The same for the lanes of the context's mask.
@@ -296,24 +295,22 @@ pub(crate) unsafe fn watch_full(context: &mut Context<'_>, ops: &[Op]) {
 #[inline(always)]
 pub(crate) unsafe fn watch_masked(context: &mut Context<'_>, ops: &[Op]) {
     // SAFETY: the operations are those of a verified program, which the context has entered.
-    unsafe {
-        watch(context, ops, |context, op| {
-            run_masked(context, std::slice::from_ref(op));
-        });
-    }
+    unsafe { watch::<true>(context, ops) };
 }
 
 /// Runs instructions, and steps through those that have to do with what nobody has written.
 ///
 /// # Safety
 /// As for [`watch_full`].
+// A closure in place of `IS_MASKED` would be compiled by itself, for any processor.
 #[inline(always)]
-unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context<'_>, &Op)) {
+unsafe fn watch<const IS_MASKED: bool>(context: &mut Context<'_>, ops: &[Op]) {
     let mut rest = ops.iter();
     loop {
         if !context.at.tracks {
             for op in rest.by_ref() {
-                run(context, op);
+                // SAFETY: the contract of this function.
+                unsafe { run::<IS_MASKED>(context, op) };
                 if context.at.tracks {
                     break;
                 }
@@ -325,7 +322,8 @@ unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context
         }
         let unconcerned = undefined::unconcerned(context, rest_of_all);
         for op in rest.by_ref().take(unconcerned) {
-            run(context, op);
+            // SAFETY: the contract of this function.
+            unsafe { run::<IS_MASKED>(context, op) };
         }
         // Where several in a row may be concerned, they are not told apart.
         let steps = rest.len().min(if unconcerned == 0 { 8 } else { 1 });
@@ -333,6 +331,21 @@ unsafe fn watch(context: &mut Context<'_>, ops: &[Op], run: impl Fn(&mut Context
         // SAFETY: the operations are those of a verified program, which the context has entered.
         unsafe { undefined::run(context, stepped) };
         rest = left.iter();
+    }
+}
+
+/// Runs one instruction.
+///
+/// # Safety
+/// As for [`watch_full`].
+#[inline(always)]
+unsafe fn run<const IS_MASKED: bool>(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: the operations are those of a verified program, which the context has entered.
+    unsafe {
+        match IS_MASKED {
+            true => run_masked(context, std::slice::from_ref(op)),
+            false => (op.run)(context, op),
+        }
     }
 }
 
@@ -365,7 +378,7 @@ pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
 /// # Safety
 /// The destination holds lanes of this type.
 #[inline(always)]
-unsafe fn run_keeping<T: Copy>(context: &mut Context<'_>, op: &Op) {
+unsafe fn run_keeping<T: Bits>(context: &mut Context<'_>, op: &Op) {
     // SAFETY: the slot is the program's own, of this kind: `exec::verify`, slots.
     let before = unsafe { *context.slot::<T>(op.d) };
     // SAFETY: the operations are those of a verified program, which the context has entered.

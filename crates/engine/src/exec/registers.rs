@@ -1,6 +1,7 @@
 //! Registers of a warp: a slot of 32 lanes for each.
 
 use std::alloc::{self, Layout};
+use std::ops::{BitAnd, BitOr, Not};
 use std::ptr::NonNull;
 
 use super::signature::Operand;
@@ -73,10 +74,31 @@ impl Drop for Registers {
     }
 }
 
+/// The bits of a lane of a slot.
+pub(crate) trait Bits:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
+    /// All of them, or none.
+    fn filled(is_filled: bool) -> Self;
+}
+
+macro_rules! bits {
+    ($($ty:ty),*) => {$(
+        impl Bits for $ty {
+            #[inline(always)]
+            fn filled(is_filled: bool) -> $ty {
+                <$ty>::from(is_filled).wrapping_neg()
+            }
+        }
+    )*};
+}
+
+bits!(u32, u64, u128);
+
 /// Type of a register's value in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
 pub(crate) trait Lane: Copy {
     /// The type of the bits in the slot.
-    type Slot: Copy + Operand;
+    type Slot: Bits + Operand;
 
     fn of(slot: Self::Slot) -> Self;
 

@@ -15,7 +15,7 @@ use super::checked::{self, site};
 use super::gates::{read, write};
 use super::op::{self, Context, Op};
 use super::program::{Call, Callee, Program, Then, Unset, Words};
-use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::registers::{Kind, LANES, lanes_of};
 use super::signature::{Aux, CARRY_IN, CARRY_OUT, Signature, Table};
 use super::spread::Spread;
 use super::wgmma::Left;
@@ -374,8 +374,9 @@ pub(super) fn passed(
     }
 }
 
-/// The registers of an activation begin anew: nothing is written yet of those that the program may read before it writes them.
-pub(super) fn begun(context: &mut Context<'_>, program: &Program, registers: *mut u8) {
+/// The registers of an activation of some lanes begin anew: nothing is written yet of those that the program may read before it
+/// writes them.
+pub(super) fn begun(context: &mut Context<'_>, program: &Program, registers: *mut u8, lanes: u32) {
     let Some(checking) = &mut context.at.checking else {
         return;
     };
@@ -391,7 +392,7 @@ pub(super) fn begun(context: &mut Context<'_>, program: &Program, registers: *mu
             bits: [*bits; LANES],
             origins: [origin; LANES],
         };
-        all.set(id(registers, *slot), FULL, &value);
+        all.set(id(registers, *slot), lanes, &value);
     }
     context.at.tracks = !all.is_empty();
 }

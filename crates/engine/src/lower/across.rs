@@ -246,7 +246,7 @@ unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u
         let members = members_of(context, members);
         let same = each_lane(|lane| {
             let others = lanes_of(members).filter(|&other| values[other] == values[lane]);
-            others.fold(0, |mask, other| mask | 1 << other)
+            others.fold(0_u32, |mask, other| mask | 1 << other)
         });
         context.set_running(d, &same);
     }

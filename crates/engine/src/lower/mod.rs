@@ -20,6 +20,7 @@ mod hoist;
 mod image;
 mod integer;
 mod layout;
+mod liveness;
 mod locals;
 mod logic;
 mod matrix;

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ptx::{Access, Body, Reg, Type};
+use ptx::{Body, Reg, Type};
 
-use super::flow::{End, Piece};
+use super::flow::Piece;
+use super::liveness::{live_in, steps};
 use crate::exec::registers::Kind;
 use crate::exec::slot_map::SlotMap;
 
@@ -143,56 +144,4 @@ fn intervals(body: &Body, pieces: &[Piece], live_in: &[BTreeSet<Reg>]) -> Vec<In
         last,
     };
     ranges.into_iter().map(interval).collect()
-}
-
-/// The registers that each piece needs from before. Those that are `returned` are needed at the end.
-fn live_in(body: &Body, pieces: &[Piece], returned: &[Reg]) -> Vec<BTreeSet<Reg>> {
-    let mut live: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); pieces.len()];
-    loop {
-        let mut changed = false;
-        for (index, piece) in pieces.iter().enumerate().rev() {
-            let mut now: BTreeSet<Reg> = BTreeSet::new();
-            for target in piece.end.targets() {
-                now.extend(&live[target]);
-            }
-            if piece.end == End::Return {
-                now.extend(returned);
-            }
-            for accesses in steps(body, piece).iter().rev() {
-                let of = |wanted| {
-                    accesses
-                        .iter()
-                        .filter(move |it| it.0 == wanted)
-                        .map(|it| it.1)
-                };
-                of(Access::Define).for_each(|register| {
-                    now.remove(&register);
-                });
-                now.extend(of(Access::Use));
-            }
-            if now.len() != live[index].len() {
-                live[index] = now;
-                changed = true;
-            }
-        }
-        if !changed {
-            return live;
-        }
-    }
-}
-
-/// Returns the registers that the instructions of a piece access, and those of what ends it.
-fn steps(body: &Body, piece: &Piece) -> Vec<Vec<(Access, Reg)>> {
-    let accesses = |index: usize| {
-        let mut accesses = Vec::new();
-        body.instructions[index].visit(|access, register| accesses.push((access, register)));
-        accesses
-    };
-    let mut steps: Vec<_> = piece.straight.clone().map(accesses).collect();
-    match &piece.end {
-        End::Splits { guard, .. } => steps.push(vec![(Access::Use, guard.register)]),
-        End::By { instruction, .. } => steps.push(accesses(*instruction)),
-        End::Falls(_) | End::Return => {}
-    }
-    steps
 }
