@@ -23,8 +23,11 @@ pub(super) fn live_in(body: &Body, pieces: &[Piece], returned: &[Reg]) -> Vec<BT
             let mut now: BTreeSet<Reg> = BTreeSet::new();
             let kept = known[index].filter(|it| !defines(&steps, it.0));
             for (target, of_edge) in edges(&piece.end) {
-                let target = behind_guards(pieces, target, of_edge.or(kept));
-                now.extend(&live[target]);
+                let known = of_edge.or(kept);
+                let behind = behind_guards(pieces, target, known);
+                now.extend(&live[behind]);
+                // The guards between are asked all the same.
+                now.extend(known.filter(|_| behind != target).map(|it| it.0));
             }
             if piece.end == End::Return {
                 now.extend(returned);
@@ -142,8 +145,8 @@ mod tests {
     use super::super::flow::pieces;
     use super::live_in;
 
-    /// The registers that a kernel may read before it writes them.
-    fn at_entry(instructions: &str) -> Vec<String> {
+    /// The registers that are live at each basic block of a kernel.
+    fn live(instructions: &str) -> Vec<Vec<String>> {
         let text = format!(
             ".version 9.0 .target sm_90 .address_size 64
             .visible .entry k() {{ .reg .b32 %r<4>; .reg .pred %p, %q; .shared .b32 s;
@@ -154,7 +157,14 @@ mod tests {
         let body = module.functions[0].body.as_ref().expect("a body");
         let live = live_in(body, &pieces(body), &[]);
         let name = |it: &ptx::Reg| body.registers[it.0 as usize].name.clone();
-        live[0].iter().map(name).collect()
+        live.iter()
+            .map(|it| it.iter().map(name).collect())
+            .collect()
+    }
+
+    /// The registers that a kernel may read before it writes them.
+    fn at_entry(instructions: &str) -> Vec<String> {
+        live(instructions).swap_remove(0)
     }
 
     #[test]
@@ -183,5 +193,12 @@ mod tests {
         ] {
             assert_eq!(at_entry(unwritten), ["%r1"], "{unwritten}");
         }
+    }
+
+    #[test]
+    fn a_guard_whose_answer_is_known_is_asked_all_the_same() {
+        // The entry, the first guard, and what it guards.
+        let all = live("@%p mov.u32 %r1, 1; @!%p mov.u32 %r1, 2; add.u32 %r2, %r1, 3;");
+        assert_eq!(all[..3], [vec![], vec!["%p"], vec!["%p"]]);
     }
 }
