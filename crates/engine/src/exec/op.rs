@@ -117,7 +117,7 @@ impl Context<'_> {
 /// Takes the lanes of a mask from `new`.
 #[inline(always)]
 fn keep<T: Bits>(all: &mut [T; LANES], new: &[T; LANES], mask: u32) {
-    // Through memory, or LLVM makes choices of it: a branch for each lane, or masked stores, which cannot be forwarded to loads.
+    // Through memory, else LLVM makes selects of it: one per lane, or masked stores, which cannot be forwarded to loads.
     let takes = black_box(each_lane(|lane| T::filled(mask >> lane & 1 == 1)));
     *all = each_lane(|lane| all[lane] & !takes[lane] | new[lane] & takes[lane]);
 }

@@ -11,28 +11,25 @@ type Known = (Reg, bool);
 
 /// The registers that each piece needs from before. Those that are `returned` are needed at the end.
 ///
-/// Lanes that come to a guard know what it is where they come from another of the same register: of
-/// `@%p ld.global.f32 %f, [%d]; @!%p mov.f32 %f, 0f00000000;`, as tinygrad loads what may lie outside, one always writes `%f`.
+/// Lanes that a guard has parted know its register at the guards that follow: of `@%p ld.global.f32 %f, [%d];
+/// @!%p mov.f32 %f, 0f00000000;`, as tinygrad loads what may lie outside an array, one always writes `%f`. An instruction without a
+/// guard between the two lets lanes of both ways come together, and is not looked behind.
 pub(super) fn live_in(body: &Body, pieces: &[Piece], returned: &[Reg]) -> Vec<BTreeSet<Reg>> {
-    let known = known(pieces);
+    let steps: Vec<_> = pieces.iter().map(|it| steps(body, it)).collect();
+    let behind = behind(pieces, &steps);
     let mut live: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); pieces.len()];
     loop {
         let mut changed = false;
         for (index, piece) in pieces.iter().enumerate().rev() {
-            let steps = steps(body, piece);
             let mut now: BTreeSet<Reg> = BTreeSet::new();
-            let kept = known[index].filter(|it| !defines(&steps, it.0));
-            for (target, of_edge) in edges(&piece.end) {
-                let known = of_edge.or(kept);
-                let behind = behind_guards(pieces, target, known);
-                now.extend(&live[behind]);
-                // The guards between are asked all the same.
-                now.extend(known.filter(|_| behind != target).map(|it| it.0));
+            for way in &behind[index] {
+                now.extend(&live[way.to]);
+                now.extend(way.asked);
             }
             if piece.end == End::Return {
                 now.extend(returned);
             }
-            for accesses in steps.iter().rev() {
+            for accesses in steps[index].iter().rev() {
                 let of = |wanted| {
                     accesses
                         .iter()
@@ -55,6 +52,30 @@ pub(super) fn live_in(body: &Body, pieces: &[Piece], returned: &[Reg]) -> Vec<BT
     }
 }
 
+/// How lanes go on behind a piece.
+struct Way {
+    /// The first piece that does more than ask for what they know.
+    to: usize,
+    /// The register for which the pieces before that ask.
+    asked: Option<Reg>,
+}
+
+/// Where lanes go on behind each piece.
+fn behind(pieces: &[Piece], steps: &[Vec<Vec<(Access, Reg)>>]) -> Vec<Vec<Way>> {
+    let at_start = known_at_start(pieces);
+    let of = |(index, piece): (usize, &Piece)| {
+        let kept = at_start[index].filter(|it| !defines(&steps[index], it.0));
+        let ways = edges(&piece.end).into_iter().map(|(target, of_edge)| {
+            let known = of_edge.or(kept);
+            let to = known.map_or(target, |it| behind_guards(pieces, target, it));
+            let asked = known.filter(|_| to != target).map(|it| it.0);
+            Way { to, asked }
+        });
+        ways.collect()
+    };
+    pieces.iter().enumerate().map(of).collect()
+}
+
 /// The pieces that follow, and what lanes that go there know.
 fn edges(end: &End) -> Vec<(usize, Option<Known>)> {
     match end {
@@ -71,15 +92,14 @@ fn edges(end: &End) -> Vec<(usize, Option<Known>)> {
     }
 }
 
-/// What all lanes know that come to a piece: those of one other piece, by its guard.
-fn known(pieces: &[Piece]) -> Vec<Option<Known>> {
+/// Known to all lanes that come to a piece: only where one edge leads there, that of a guard.
+fn known_at_start(pieces: &[Piece]) -> Vec<Option<Known>> {
     let mut ways: Vec<Vec<Option<Known>>> = vec![Vec::new(); pieces.len()];
+    // Lanes come to the first from outside, too.
+    ways[0].push(None);
     for (target, known) in pieces.iter().flat_map(|it| edges(&it.end)) {
         ways[target].push(known);
     }
-    // Lanes come to the first from outside, too.
-    let first = ways.iter_mut().take(1);
-    first.for_each(|it| it.push(None));
     let of = |ways: Vec<Option<Known>>| match ways[..] {
         [one] => one,
         _ => None,
@@ -88,33 +108,28 @@ fn known(pieces: &[Piece]) -> Vec<Option<Known>> {
 }
 
 /// Where lanes that know a predicate go on behind guards of it, which do nothing else.
-fn behind_guards(pieces: &[Piece], start: usize, known: Option<Known>) -> usize {
+fn behind_guards(pieces: &[Piece], start: usize, (register, value): Known) -> usize {
     let mut at = start;
-    // A guard that leads back to itself has no end.
+    // Guards that lead to each other in a circle have no end.
     for _ in pieces {
-        match (&pieces[at], known) {
-            (
-                Piece {
-                    straight,
-                    end:
-                        End::Splits {
-                            guard,
-                            taken,
-                            otherwise,
-                            ..
-                        },
-                    ..
-                },
-                Some((register, value)),
-            ) if straight.is_empty() && guard.register == register => {
-                at = if value == guard.negated {
-                    *otherwise
-                } else {
-                    *taken
-                };
-            }
-            _ => break,
+        let piece = &pieces[at];
+        let End::Splits {
+            guard,
+            taken,
+            otherwise,
+            ..
+        } = piece.end
+        else {
+            break;
+        };
+        if !piece.straight.is_empty() || guard.register != register {
+            break;
         }
+        at = if value == guard.negated {
+            otherwise
+        } else {
+            taken
+        };
     }
     at
 }
@@ -147,10 +162,15 @@ mod tests {
 
     /// The registers that are live at each basic block of a kernel.
     fn live(instructions: &str) -> Vec<Vec<String>> {
+        live_of(&format!(
+            "mov.u32 %r0, %tid.x; setp.lt.u32 %p, %r0, 5; setp.lt.u32 %q, %r0, 6; {instructions}"
+        ))
+    }
+
+    fn live_of(instructions: &str) -> Vec<Vec<String>> {
         let text = format!(
             ".version 9.0 .target sm_90 .address_size 64
             .visible .entry k() {{ .reg .b32 %r<4>; .reg .pred %p, %q; .shared .b32 s;
-            mov.u32 %r0, %tid.x; setp.lt.u32 %p, %r0, 5; setp.lt.u32 %q, %r0, 6;
             {instructions} ret; }}"
         );
         let module = ptx::parse(&text).expect("PTX");
@@ -190,6 +210,9 @@ mod tests {
             "@!%p mov.u32 %r1, 1; @%p setp.eq.u32 %p, %r0, 3; @%p mov.u32 %r1, 2; st.shared.b32 [s], %r1;",
             "@!%p mov.u32 %r1, 1; @%q bra A; @%p mov.u32 %r1, 2; A: st.shared.b32 [s], %r1;",
             "A: @%p bra A; @%p mov.u32 %r1, 1; st.shared.b32 [s], %r1;",
+            "@%p mov.u32 %r3, 1; mov.u32 %r2, 2; @!%p mov.u32 %r1, 1; st.shared.b32 [s], %r1;",
+            "@!%p mov.u32 %r1, 1; setp.eq.u32 %p, %r0, 3; @!%p bra A; mov.u32 %r1, 2; A: st.shared.b32 [s], %r1;",
+            "@%p bra A; mov.u32 %r1, 1; bra B; A: bar.red.or.pred %p, 0, %q; B: @%p mov.u32 %r1, 2; st.shared.b32 [s], %r1;",
         ] {
             assert_eq!(at_entry(unwritten), ["%r1"], "{unwritten}");
         }
@@ -197,8 +220,14 @@ mod tests {
 
     #[test]
     fn a_guard_whose_answer_is_known_is_asked_all_the_same() {
-        // The entry, the first guard, and what it guards.
-        let all = live("@%p mov.u32 %r1, 1; @!%p mov.u32 %r1, 2; add.u32 %r2, %r1, 3;");
-        assert_eq!(all[..3], [vec![], vec!["%p"], vec!["%p"]]);
+        let all = live("@%p bra A; mov.u32 %r1, 1; A: @%p mov.u32 %r1, 2; st.shared.b32 [s], %r1;");
+        // The second piece is the one that the branch leads around.
+        assert_eq!(all[1], ["%p"]);
+    }
+
+    #[test]
+    fn lanes_that_enter_know_nothing() {
+        let body = "A: mov.u32 %r3, 1; @%p mov.u32 %r1, 1; st.shared.b32 [s], %r1; @%p bra A;";
+        assert_eq!(live_of(body)[0], ["%p", "%r1"]);
     }
 }

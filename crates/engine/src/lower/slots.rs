@@ -112,7 +112,8 @@ struct Interval {
 
 /// One interval a register, from its first to its last moment, gaps included. A thread goes through
 /// its own blocks one after another, and lanes do not touch each other's, so it does not matter in
-/// which order a warp runs its groups.
+/// which order a warp runs its groups. What is live behind guards whose answer a lane knows counts at these
+/// guards, too, where the targets of pieces lie.
 fn intervals(body: &Body, pieces: &[Piece], live_in: &[BTreeSet<Reg>]) -> Vec<Interval> {
     let mut ranges: HashMap<Reg, (u32, u32)> = HashMap::new();
     let mut touch = |register: Reg, step: u32| {

@@ -17,8 +17,8 @@ const MOST_REGISTERS: usize = 256;
 type Bytes = [u64; MOST_BYTES / 64];
 
 impl Lowering<'_> {
-    /// The registers of which a path from the function's first instruction reads a value and writes none before, and the
-    /// bytes of returned values without one on a path to the function's end.
+    /// The registers of which a path from the function's first instruction, one that guards allow, reads a value and writes none
+    /// before, and the bytes of returned values without one on a path to the function's end, guards aside.
     pub(super) fn unset(&mut self, pieces: &[Piece], at_entry: BTreeSet<Reg>) -> Vec<Unset> {
         let Some(body) = &self.function.body else {
             return Vec::new();

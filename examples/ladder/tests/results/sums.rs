@@ -7,16 +7,22 @@ use half::bf16;
 use ladder::{Product, Sizes, Step};
 use ridgepoint_driver::{DeviceChoice, Stream};
 
-const SIZES: [[u32; 3]; 9] = [
+const SIZES: [[u32; 3]; 13] = [
     [1, 8, 8],
     [64, 64, 64],
     [65, 72, 72],
     [127, 128, 32],
     [128, 136, 104],
-    [129, 256, 64],
+    [129, 256, 136],
     [200, 264, 200],
     [0, 8, 64],
     [257, 264, 328],
+    [3, 8, 0],
+    // More steps than stages, twice.
+    [64, 64, 776],
+    // More rows of tiles, and of pairs, than are taken together; and more columns than where others are.
+    [2100, 264, 8],
+    [130, 4360, 8],
 ];
 
 /// A product, and what should come of it.
@@ -41,8 +47,13 @@ impl Case {
             let products = row.iter().zip(column).map(|(a, b)| a * b);
             products.fold((0.0, 0.0), |(sum, size), it| (sum + it, size + it.abs()))
         };
-        let rows = of_a.chunks_exact(k);
-        let sums = rows.flat_map(|row| of_b.chunks_exact(k).map(move |column| sum(row, column)));
+        let of = |all: &[f64], row: usize| all[row * k..][..k].to_vec();
+        let columns: Vec<Vec<f64>> = (0..n).map(|column| of(&of_b, column)).collect();
+        let sums = (0..m).flat_map(|row| {
+            let row = of(&of_a, row);
+            let all = columns.iter().map(|column| sum(&row, column));
+            all.collect::<Vec<_>>()
+        });
         let sums = sums.collect();
         Case { sizes, a, b, sums }
     }
@@ -120,19 +131,22 @@ pub(crate) fn trials() -> Vec<Trial> {
             compare(device, step, None)
         })
     });
-    // Each has several tiles.
-    let few = [
-        (Step::Persistent, 1),
-        (Step::Pingpong, 1),
-        (Step::Multicast, 2),
+    // Several tiles each; and more blocks than tiles.
+    let blocks = [
+        (Step::Persistent, [1, 300]),
+        (Step::Pingpong, [1, 300]),
+        (Step::Multicast, [2, 300]),
     ];
-    let few = few.into_iter().flat_map(|(step, blocks)| {
+    let blocks = blocks
+        .into_iter()
+        .flat_map(|(step, all)| all.map(|it| (step, it)));
+    let blocks = blocks.flat_map(|(step, blocks)| {
         let name = format!("{} by {blocks}", step.name());
         on_both(&name, ladder::ptx(), move |device| {
             compare(device, step, Some(blocks))
         })
     });
-    each.chain(few)
+    each.chain(blocks)
         .chain([Trial::test("refused", refused)])
         .collect()
 }
