@@ -3,6 +3,7 @@
 #
 #     ends     what is left of programs that end in every way, beside what they did
 #     ranges   ranges of NVTX, from C and Python, on the timeline
+#     counters kernels whose bytes and operations are known, counted and placed under the roofs
 #     cupti    each of the machine's CUPTIs; and torch.profiler in a program that is recorded
 #     savings  programs of CuPy and PyTorch alone, changed and recorded, in turns: predicted savings beside real ones
 #     cost     PyTorch's programs alone, recorded and traced by torch.profiler, in turns: totals and costs
@@ -13,7 +14,7 @@
 set -uo pipefail
 ridgepoint=$(realpath "$1") out=$(realpath "$2")
 shift 2
-parts=${*:-ends ranges cupti savings cost}
+parts=${*:-ends ranges counters cupti savings cost}
 on=${ON:-gpu}
 cd "$(dirname "$0")/programs" || exit
 
@@ -56,6 +57,11 @@ ranges() {
     for kind in torch cupy nvtx; do
         recorded ranges-$kind --timeline "$out/ranges-$kind.trace.json" -- python3 ranges.py $kind
     done
+}
+
+counters() {
+    recorded counters --counters --keep "$out/recording-roofline" --plot "$out/roofline.svg" -- python3 roofline.py
+    recorded counters-power --counters -- python3 power.py blocking
 }
 
 cupti() {
@@ -112,7 +118,7 @@ python3 -c 'import torch, cupy' 2>/dev/null &
 for part in $parts; do
     begin=$SECONDS
     case $part in
-        ends | ranges | cupti) $part ;;
+        ends | ranges | counters | cupti) $part ;;
         savings) rounds 190 savings_round ;;
         cost) rounds 200 cost_round ;;
         *) echo "no part is called $part" >&2 ;;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use recording::{
-    Activity, Call, Device, End, Frame, Kernel, Log, Memory, Process, Record, Stack, Text, Work,
+    Activity, Call, Counted, Device, End, Frame, Kernel, Log, Memory, Process, Record, Stack, Text,
+    Work,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -125,6 +126,41 @@ fn recorded() -> TempDir {
     folder
 }
 
+/// The same with what was counted of the kernel in a run of its own: 19.2 GB of memory and half as many operations.
+fn counted() -> TempDir {
+    let folder = recorded();
+    fs::create_dir(folder.path().join("counted")).expect("a folder");
+    let path = folder.path().join("counted").join("43.rec");
+    let log = Log::create(&path, 1 << 20).expect("a recording");
+    let counts = [
+        ("dram__bytes_read.sum", 9_600_000_000),
+        ("dram__bytes_write.sum", 9_600_000_000),
+        (
+            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+            4_800_000_000,
+        ),
+    ];
+    let names = counts.map(|it| it.0).into_iter().chain(["nrm2"]);
+    log.write(&Record::Device(Device {
+        id: 0,
+        name: "NVIDIA H100".to_owned(),
+    }));
+    for (id, text) in (1..).zip(names) {
+        let text = text.to_owned();
+        log.write(&Record::Text(Text { id, text }));
+    }
+    log.write(&Record::Counted(Counted {
+        kernel: 4,
+        grid: [1; 3],
+        block: [256, 1, 1],
+        device: 0,
+        correlation: 1,
+        counts: (1..).zip(counts.map(|it| it.1)).collect(),
+        problem: 0,
+    }));
+    folder
+}
+
 fn ridgepoint_in(folder: &Path, words: &[&str]) -> Output {
     Command::new(support::ridgepoint())
         .args(words)
@@ -203,6 +239,83 @@ fn a_recorded_program_is_a_page_a_timeline_and_rows() {
     let csv = read("program.csv");
     let mut rows = csv::Reader::from_reader(csv.as_bytes());
     assert_eq!(rows.records().count(), 4);
+}
+
+#[test]
+fn counted_kernels_lie_under_the_roofs_that_are_named() {
+    let folder = counted();
+    let words = "profile --recording . --roofs h200 --plot r.svg,r.png --json p.json --page p.html";
+    let text = succeeds(folder.path(), &words.split(' ').collect::<Vec<_>>());
+    // 19.2 GB in 3.99 ms, of which an H200 moves 4.8 TB/s: ten launches, of which each takes 4 ms but 10 us.
+    for part in [
+        "Kernels under the roofs of NVIDIA H200 (data sheet)",
+        "100 memory",
+        "bandwidth",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    let read = |name: &str| fs::read(folder.path().join(name)).expect("written");
+    let document: Value = serde_json::from_slice(&read("p.json")).expect("JSON");
+    let kernel = &document["program"]["roofline"]["kernels"][0];
+    assert_eq!(
+        (&kernel["name"], &kernel["launches"]),
+        (&"nrm2".into(), &10.into())
+    );
+    assert_eq!(kernel["flop_per_byte"], 0.5);
+    let svg = String::from_utf8(read("r.svg")).expect("text");
+    assert!(
+        svg.contains("nrm2") && svg.contains("memory 4.80 TB/s"),
+        "{svg}"
+    );
+    assert!(read("r.png").starts_with(b"\x89PNG"));
+    let page = String::from_utf8(read("p.html")).expect("text");
+    assert!(
+        page.contains("<img alt=\"roofline\""),
+        "the page has the chart"
+    );
+}
+
+#[test]
+fn counters_that_count_nothing_are_refused() {
+    let folder = recorded();
+    for (words, status, expected) in [
+        (
+            "--on emulator --counters -- true",
+            2,
+            "the emulator has none",
+        ),
+        (
+            "--plot r.svg -- true",
+            2,
+            "--plot has no effect without --counters",
+        ),
+        (
+            "--counters --recording .",
+            2,
+            "--counters has no effect with --recording",
+        ),
+        (
+            "--counters saxpy.ptx",
+            2,
+            "--counters has no effect without a program",
+        ),
+        (
+            "--recording . --roofs h100",
+            2,
+            "--roofs has no effect where no kernel was counted",
+        ),
+        (
+            "--recording . --plot r.svg",
+            0,
+            "no chart: no kernel was counted",
+        ),
+    ] {
+        let words = format!("profile {words}");
+        let output = ridgepoint_in(folder.path(), &words.split(' ').collect::<Vec<_>>());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(expected), "{words}: {errors}");
+        assert_eq!(output.status.code(), Some(status), "{words}: {errors}");
+    }
 }
 
 #[test]

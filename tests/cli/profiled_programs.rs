@@ -220,6 +220,16 @@ fn the_sample_of_the_page_is_what_is_said_of_its_recording() {
 }
 
 #[test]
+fn the_roofline_of_the_page_is_that_of_its_recording() {
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let typed = "ridgepoint profile --recording docs/results/h200-programs/roofline";
+    let (output, errors) = run(tree, typed);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    shows(PAGE, "Kernels under the roofs", &printed);
+}
+
+#[test]
 fn what_cannot_be_recorded_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir(folder.path().join("kept")).expect("a folder");

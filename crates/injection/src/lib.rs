@@ -8,6 +8,7 @@
 //! Where nothing can be recorded the program runs as if nothing had been asked, and a file says why: `PROCESS.error`.
 
 mod convert;
+mod counted;
 mod events;
 mod sink;
 
@@ -19,7 +20,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cupti::Tracer;
+use cupti::{Collect, Tracer};
 use recorder::nvtx::{self, ExportTable};
 use recorder::{Recorder, folder};
 
@@ -32,7 +33,8 @@ static TRACER: OnceLock<Tracer> = OnceLock::new();
 #[unsafe(no_mangle)]
 pub extern "C" fn InitializeInjection() -> c_int {
     if let (Some(folder), Some(calls)) = (folder(), calls()) {
-        let begun = said(&folder, || Ok(cupti::trace(calls)?));
+        let collect = recorder::counters().map_or(Collect::Work, Collect::Counts);
+        let begun = said(&folder, || Ok(cupti::trace(calls, collect)?));
         if let Some(tracer) = begun
             && TRACER.set(tracer).is_ok()
         {

@@ -2,16 +2,18 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cupti::{Domain, Function, Order, Sink, Traced};
+use cupti::{CountedLaunch, Counts, Domain, Error, Function, Order, Sink, Traced};
 use recorder::Recorder;
 
 use crate::convert::convert;
+use crate::counted::Counted;
 use crate::events::Events;
 
 /// The calls and the work of this process so far.
 pub(crate) struct Calls {
     recorder: Recorder,
     events: Events,
+    counted: Counted,
     /// Work of which CUPTI has told no times.
     lost: AtomicU64,
 }
@@ -21,6 +23,7 @@ impl Calls {
         Calls {
             recorder,
             events: Events::default(),
+            counted: Counted::default(),
             lost: AtomicU64::new(0),
         }
     }
@@ -65,6 +68,16 @@ impl Sink for Calls {
                 self.lost.fetch_add(1, Ordering::Relaxed);
             }
         }
+    }
+
+    fn is_counted(&self, launch: &CountedLaunch) -> bool {
+        self.recorder.is_own()
+            && self.recorder.has_call(launch.correlation)
+            && self.counted.takes(launch)
+    }
+
+    fn counted(&self, launch: CountedLaunch, counts: Result<Counts, Error>) {
+        self.counted.tell(&self.recorder, &launch, counts);
     }
 }
 

@@ -11,7 +11,7 @@ use super::destination::{Destination, Unfinished, is_standard};
 use super::{colours, streams};
 use crate::report::{
     AxisChart, Chart, ChartError, ChartFormat, HtmlReport, LinksPicture, OccupancyChart, Paint,
-    SavedChart, ScalingChart,
+    ProgramChart, SavedChart, ScalingChart,
 };
 
 /// A chart for a file and for the terminal.
@@ -64,6 +64,21 @@ impl Drawn for LinksPicture<'_> {
     fn nothing(&self) -> Option<&'static str> {
         self.is_empty()
             .then_some("no picture: no link was measured")
+    }
+}
+
+impl Drawn for ProgramChart<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(ProgramChart::text(self, columns, paint))
+    }
+
+    fn nothing(&self) -> Option<&'static str> {
+        self.is_empty()
+            .then_some("no chart: no counted kernel has computed floating-point numbers")
     }
 }
 

@@ -116,6 +116,8 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
             page: &shown.page,
             timeline: &arguments.of_program.timeline,
             csv: &arguments.of_program.csv,
+            plot: &arguments.of_program.plot,
+            roofs: &shown.roofs,
             printed: &shown.printed,
         };
         let opened = outputs.open()?;

@@ -12,7 +12,7 @@ use crate::model::{Board, GpuRoofs};
 static HELP: LazyLock<String> = LazyLock::new(|| {
     format!(
         "GPU whose roofs the kernels are placed under: {}, or a file written by \
-         `ridgepoint ceilings --output FILE.json` on one of these [default: h200]",
+         `ridgepoint ceilings --output FILE.json` on one of these [default: h200, or the one that a program runs on]",
         Board::names()
     )
 });

@@ -194,6 +194,24 @@ def costs():
         print(f"  {kind}: {'; '.join(said)}")
 
 
+def counters():
+    """What the hardware has counted of roofline.py, beside what the program computes."""
+    n = 4096
+    known = [
+        ("products of f16", "f16", "flop", 5 * 2 * n**3),
+        ("a product of bf16", "bf16", "flop", 2 * n**3),
+        ("a product of tf32", "tf32", "flop", 2 * n**3),
+        ("a product of f64", "f64", "flop", 2 * 1024 * n**2),
+    ]
+    rows = analysis("counters")["roofline"]["kernels"]
+    for what, tensor, figure, expected in known:
+        counted = sum(row[figure] for row in rows if row["tensor_types"] == [tensor])
+        print(f"  {what}: {counted:.6g} operations counted of {expected:.6g}, {counted / expected:.4f}")
+    sums = [row for row in rows if row["name"].startswith("reduce_kernel") and row["launches"] == 5]
+    read, expected = sum(row["bytes"] for row in sums), 5 * 4 * 2**26
+    print(f"  sums: {read:.6g} bytes counted of {expected:.6g}, {read / expected:.4f}")
+
+
 def names(pattern):
     return sorted(path.stem for path in OUT.glob(f"{pattern}.status"))
 
@@ -216,6 +234,9 @@ def main():
     both = analysis("both")
     print("  torch.profiler in a recorded program:", *(" ".join(it) for it in printed(OUT / "both.txt", "TORCH")), sep="\n    ")
     print("    recorded:", dict(totals(both)) if both else "nothing")
+    print("Counters")
+    if analysis("counters"):
+        counters()
     print("Savings: medians of processes (least .. most)")
     savings()
     print("Totals: counts of torch.profiler and of recordings; times of all of a process")

@@ -62,12 +62,18 @@ const PROGRAMS: [(&str, &str); 2] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-pub(super) const NOT_RUN: [Elsewhere; 19] = [
+pub(super) const NOT_RUN: [Elsewhere; 20] = [
     Elsewhere {
         page: "profiling-a-program.md",
         command: "ridgepoint profile -- python power.py blocking",
         who: "it needs CuPy and a GPU; scripts/gpu/programs.sh runs it, and its recording is shown again by a test",
         proofs: &PROGRAMS,
+    },
+    Elsewhere {
+        page: "profiling-a-program.md",
+        command: "ridgepoint profile --counters --plot roofline.svg -- python roofline.py",
+        who: "it needs PyTorch and a GPU; scripts/gpu/programs.sh runs it, and its recording is shown again by a test",
+        proofs: &[("scripts/gpu/programs.sh", "--counters --keep")],
     },
     Elsewhere {
         page: "profiling-a-program.md",

@@ -8,7 +8,9 @@ mod statistics;
 mod timing;
 
 pub use conditions::{Conditions, Monitor};
-pub use counters::{HardwareCounters, Instructions, Measured};
+pub use counters::{
+    HardwareCounters, Instructions, Measured, counted_l2_bytes, counted_work, launch_metrics,
+};
 #[cfg(test)]
 pub(crate) use gpu::h200;
 pub(crate) use sampling::places;

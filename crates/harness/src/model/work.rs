@@ -110,6 +110,17 @@ impl Work {
         self
     }
 
+    /// So many times the same.
+    #[must_use]
+    pub fn times(mut self, count: f64) -> Work {
+        self.read = self.read.map(|it| count * it);
+        self.written = self.written.map(|it| count * it);
+        for (.., operations) in &mut self.operations {
+            *operations *= count;
+        }
+        self
+    }
+
     /// Bytes read, where they are known.
     pub fn bytes_read(&self) -> Option<f64> {
         self.read
@@ -396,5 +407,8 @@ mod tests {
         let second = second.operations(Precision::F32, Operation::Fma, 6.0);
         let both = first.and(second);
         assert_eq!((both.bytes(), both.flops()), (Some(12.0), Some(12.0)));
+        let thrice = both.times(3.0);
+        assert_eq!((thrice.bytes(), thrice.flops()), (Some(36.0), Some(36.0)));
+        assert_eq!(Work::default().times(3.0), Work::default());
     }
 }

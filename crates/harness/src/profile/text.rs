@@ -6,7 +6,7 @@ use super::{
     Advice, BufferRow, ClassRow, Formula, Instruction, Line, Profile, SpaceRow, Totals, Verdict,
 };
 use crate::prediction;
-use crate::table::{listed, time_text};
+use crate::table::{listed, significant, time_text};
 
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
@@ -364,17 +364,6 @@ pub(crate) fn number(count: u64) -> String {
 
 pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
-}
-
-/// Three digits.
-fn significant(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        value => {
-            let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9);
-            format!("{value:.*}", places as usize)
-        }
-    }
 }
 
 fn seconds(seconds: f64) -> String {

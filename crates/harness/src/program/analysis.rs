@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{Process, Program};
+use super::roofline::Roofline;
 use super::story::Story;
 use super::tables::{self, Row, WaitRow};
 use super::wait::{Wait, waits};
@@ -24,6 +25,9 @@ pub struct Analysis {
     pub host: Vec<Row>,
     /// Kernels, copies and fills by name and place, the longest in all first.
     pub device: Vec<Row>,
+    /// The kernels under the roofline, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roofline: Option<Roofline>,
 }
 
 /// A process, and how whole its recording is.
@@ -68,7 +72,7 @@ pub struct PartFacts {
 }
 
 impl Analysis {
-    /// Of a program.
+    /// Of a program, without its roofline.
     pub fn of(program: &Program) -> Analysis {
         let waits: Vec<Vec<Wait>> = program.processes.iter().map(waits).collect();
         Analysis {
@@ -79,6 +83,7 @@ impl Analysis {
             waits: tables::waits(program, &waits),
             host: tables::host(program),
             device: tables::device(program),
+            roofline: None,
         }
     }
 }

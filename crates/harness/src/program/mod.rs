@@ -4,6 +4,7 @@
 
 mod analysis;
 mod compare;
+mod counted;
 mod function;
 mod kernel_name;
 mod label;
@@ -12,6 +13,7 @@ mod page;
 mod place;
 mod read;
 mod replay;
+mod roofline;
 mod rows;
 mod story;
 mod streams;
@@ -25,6 +27,7 @@ mod wait;
 
 pub use analysis::{Analysis, PartFacts, ProcessFacts};
 pub use compare::{Figure, NothingToCompare, Verdict, compare, comparison_text};
+pub use counted::Counts;
 pub use function::Purpose;
 pub use model::{
     Activity, Allocated, Call, EventRecord, Missing, NoProgram, Process, Program, Range, StreamId,
@@ -32,6 +35,7 @@ pub use model::{
 };
 pub use page::page;
 pub use place::Place;
+pub use roofline::{Gpu, KernelRow, Problem, Roofline, Uncounted, Under};
 pub use rows::TableRow;
 pub use story::{Advice, Cause, Idle, MemoryUse, Overlap, Share, Story, Why};
 pub use streams::Streams;

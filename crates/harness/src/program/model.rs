@@ -143,6 +143,8 @@ pub enum Work {
     Kernel {
         /// Its name for people.
         name: Arc<str>,
+        /// Its name in the module.
+        symbol: Arc<str>,
         /// Blocks in x, y, z.
         grid: [u32; 3],
         /// Threads per block in x, y, z.

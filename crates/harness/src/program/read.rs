@@ -212,6 +212,7 @@ impl<'r> Reader<'r> {
                         .entry(kernel.name)
                         .or_insert_with(|| Arc::from(readable(&self.text(kernel.name))))
                         .clone(),
+                    symbol: self.text(kernel.name),
                     grid: kernel.grid,
                     block: kernel.block,
                 },

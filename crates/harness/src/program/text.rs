@@ -3,6 +3,7 @@
 use itertools::Itertools;
 
 use super::analysis::{Analysis, ProcessFacts};
+use super::roofline;
 use super::story;
 use super::tables::{Part, Row, WaitRow};
 use crate::table::{TimesRow, Width, counted, time_text, times_table};
@@ -28,6 +29,8 @@ pub fn text(analysis: &Analysis, width: Width) -> String {
         "Device side: kernels and copies, {timed}\n{}",
         table(&analysis.device, analysis.whole_ns, width)
     ));
+    let roofline = analysis.roofline.as_ref();
+    sections.extend(roofline.map(|it| roofline::text(it, analysis.whole_ns, width)));
     sections.join("\n\n")
 }
 

@@ -28,6 +28,7 @@ pub(crate) use recognized::{foreign, json_that_is_no};
 pub(crate) use roofline_columns::roofline_columns;
 pub use studies::StudyRows;
 pub(crate) use studies::{Against, Panel, Quantity, Study, Unit};
+pub(crate) use text::significant;
 pub use text::{Look, Width, counted, listed, text};
 pub use times::{Times, TimesRow, duration_text, time_text, times_table};
 pub(crate) use write::{element, fields, row};

@@ -62,6 +62,17 @@ fn continuation(line: &str, most: usize) -> usize {
     value.filter(|&it| it <= 2 * most / 5).unwrap_or(start + 2)
 }
 
+/// A number with three digits.
+pub(crate) fn significant(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value => {
+            let places = (2 - value.abs().log10().floor() as i32).clamp(0, 9);
+            format!("{value:.*}", places as usize)
+        }
+    }
+}
+
 /// `1 row`, `2 rows`; `1 launch`, `2 launches`.
 pub fn counted(count: u64, what: &str) -> String {
     let is_sibilant = ["ch", "sh", "s", "x"].iter().any(|it| what.ends_with(it));

@@ -1,6 +1,7 @@
 //! Hardware counters: CUPTI's range profiler (CUDA 12.6 and newer).
 //!
-//! The measured work runs once per pass, because the hardware counts only so much at once.
+//! The measured work runs once per pass, because the hardware counts only so much at once: by the caller, or, of a single
+//! launch, by CUPTI.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
@@ -12,9 +13,24 @@ use crate::library::{functions, library};
 
 mod parameters;
 
-/// Ranges are pushed and popped by this program, which also repeats them for each pass.
-const USER_RANGE: u32 = 2;
-const USER_REPLAY: u32 = 3;
+/// Who says what is counted together, and runs it once per pass.
+#[derive(Clone, Copy, Debug)]
+enum Replay {
+    /// The caller.
+    Caller,
+    /// CUPTI, which counts each launch by itself, and restores the memory that it has written.
+    Launches,
+}
+
+impl Replay {
+    /// `CUpti_ProfilerRange` and `CUpti_ProfilerReplayMode`.
+    fn numbers(self) -> (u32, u32) {
+        match self {
+            Replay::Caller => (2, 3),
+            Replay::Launches => (1, 2),
+        }
+    }
+}
 
 /// Of the kinds of profilers the one of ranges.
 const RANGE_PROFILER: u32 = 0;
@@ -98,11 +114,13 @@ impl Counters {
         let functions = &self.functions;
         self.profiler.clear(functions, &mut self.data)?;
         self.profiler
-            .configure(functions, &self.config, &mut self.data)?;
+            .configure(functions, &self.config, &mut self.data, Replay::Caller)?;
         for _ in 0..=self.passes {
             prepare()?;
             self.profiler.start(functions)?;
+            self.profiler.push(functions)?;
             let launched = launch();
+            self.profiler.pop(functions)?;
             let is_last = self.profiler.stop(functions)?;
             launched?;
             if is_last {
@@ -111,6 +129,63 @@ impl Counters {
             }
         }
         Err(Error::Unfinished(self.passes).into())
+    }
+
+    /// The next launch in the context is counted, and is to be the only one before [`end_launch`](Counters::end_launch). It
+    /// runs once per pass, by CUPTI, which waits for it.
+    ///
+    /// # Errors
+    /// CUPTI's.
+    pub(crate) fn begin_launch(&mut self) -> Result<(), Error> {
+        let functions = &self.functions;
+        self.profiler.clear(functions, &mut self.data)?;
+        self.profiler
+            .configure(functions, &self.config, &mut self.data, Replay::Launches)?;
+        self.profiler.start(functions)
+    }
+
+    /// The metrics' names and values over the launch.
+    ///
+    /// # Errors
+    /// CUPTI's.
+    pub(crate) fn end_launch(&mut self) -> Result<Vec<(String, f64)>, Error> {
+        let functions = &self.functions;
+        match self.profiler.stop(functions)? {
+            true => self.profiler.decode(functions)?,
+            false => return Err(Error::Unfinished(self.passes)),
+        }
+        let values = self.host.values(functions, &self.metrics, &self.data)?;
+        let names = self
+            .metrics
+            .iter()
+            .map(|it| it.to_string_lossy().into_owned());
+        Ok(names.zip(values).collect())
+    }
+
+    /// Which of these metrics the device has.
+    ///
+    /// # Errors
+    /// As [`Counters::new`], but for metrics.
+    ///
+    /// # Safety
+    /// As [`Counters::new`].
+    pub(crate) unsafe fn known<'m>(
+        context: *mut c_void,
+        device: usize,
+        metrics: &[&'m str],
+    ) -> Result<Vec<&'m str>, Error> {
+        let functions = Functions::find(library()?)?;
+        call(&functions, "cuptiProfilerInitialize", Initialize::new())?;
+        let mut known = Vec::new();
+        for &name in metrics {
+            let metric = CString::new(name).map_err(|_| Error::NoSuchMetric(name.to_owned()))?;
+            match Host::new(&functions, context, device)?.check(&functions, &[metric]) {
+                Ok(()) => known.push(name),
+                Err(Error::NoSuchMetric(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(known)
     }
 }
 
@@ -346,15 +421,17 @@ impl Profiler {
         functions: &Functions,
         config: &[u8],
         data: &mut [u8],
+        replay: Replay,
     ) -> Result<(), Error> {
+        let (range, replay) = replay.numbers();
         let asked = SetConfig {
             profiler: self.object,
             config_bytes: config.len(),
             config: config.as_ptr(),
             data_bytes: data.len(),
             data: data.as_mut_ptr(),
-            range: USER_RANGE,
-            replay: USER_REPLAY,
+            range,
+            replay,
             ranges: 1,
             levels: 1,
             least_level: 1,
@@ -370,7 +447,11 @@ impl Profiler {
             profiler,
             ..OfProfiler::new()
         };
-        call(functions, "cuptiRangeProfilerStart", of(self.object))?;
+        call(functions, "cuptiRangeProfilerStart", of(self.object)).map(drop)
+    }
+
+    /// Begins the range that is counted.
+    fn push(&self, functions: &Functions) -> Result<(), Error> {
         let name: &CStr = c"measured";
         let range = PushRange {
             profiler: self.object,
@@ -380,13 +461,17 @@ impl Profiler {
         call(functions, "cuptiRangeProfilerPushRange", range).map(drop)
     }
 
-    /// Ends a pass. Gives whether it was the last.
-    fn stop(&self, functions: &Functions) -> Result<bool, Error> {
+    /// Ends the range that is counted.
+    fn pop(&self, functions: &Functions) -> Result<(), Error> {
         let range = OfProfiler {
             profiler: self.object,
             ..OfProfiler::new()
         };
-        call(functions, "cuptiRangeProfilerPopRange", range)?;
+        call(functions, "cuptiRangeProfilerPopRange", range).map(drop)
+    }
+
+    /// Ends a pass. Gives whether it was the last.
+    fn stop(&self, functions: &Functions) -> Result<bool, Error> {
         let asked = Stop {
             profiler: self.object,
             ..Stop::new()

@@ -45,6 +45,10 @@ pub enum Error {
     #[error("CUPTI announced {0} passes, and wants more")]
     Unfinished(usize),
 
+    /// A kernel that runs together with others, and would wait for them for ever.
+    #[error("the kernel waits for others, and would wait for ever where it runs alone")]
+    WaitsForOthers,
+
     /// Counters were lost.
     #[error("CUPTI dropped {0} ranges of counters")]
     Dropped(usize),

@@ -19,6 +19,7 @@
 mod activity;
 mod buffers;
 mod counters;
+mod counting;
 mod error;
 mod library;
 mod order;
@@ -29,9 +30,10 @@ mod tracer;
 
 pub use activity::{Activity, Direction, Launch, StreamId, Work};
 pub use counters::Counters;
+pub use counting::{CountedLaunch, Counts};
 pub use error::Error;
 pub use library::{LIBRARY, Version, version};
 pub use order::Order;
 pub use session::{Collected, Session};
 pub use traced::{Domain, Memory, Span, Traced};
-pub use tracer::{Function, Sink, Tracer, now, trace};
+pub use tracer::{Collect, Function, Sink, Tracer, now, trace};

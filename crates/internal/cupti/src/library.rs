@@ -70,6 +70,7 @@ functions! {
     result_string = cuptiGetResultString(Answer, *mut *const c_char);
     timestamp = cuptiGetTimestamp(*mut u64);
     context_id = cuptiGetContextId(*mut c_void, *mut u32);
+    device_id = cuptiGetDeviceId(*mut c_void, *mut u32);
     stream_id = cuptiGetStreamIdEx(*mut c_void, *mut c_void, u8, *mut u32);
     subscribe = cuptiSubscribe(*mut *mut c_void, Callback, *mut c_void);
     unsubscribe = cuptiUnsubscribe(*mut c_void);

@@ -233,4 +233,4 @@ impl Collected {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,6 @@
 //! Tracing a process to its end: its calls, as they are made, and what became of them.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -8,15 +8,15 @@ use std::thread;
 use std::time::Duration;
 
 use crate::buffers::{self, requested};
+use crate::counting::{Beginning, CountedLaunch, Counting, Counts, Form};
 use crate::error::Error;
 use crate::library::{Functions, Version, functions};
 use crate::order::{Kind, Order};
 use crate::record;
 use crate::traced::{self, Domain, Traced};
 
-/// The kinds of records that are collected.
-const KINDS: [u32; 6] = [
-    traced::DEVICE,
+/// The kinds of records that are collected, but for devices, which always are.
+const KINDS: [u32; 5] = [
     record::CONCURRENT_KERNEL,
     record::MEMCPY,
     traced::PEER_MEMCPY,
@@ -45,6 +45,20 @@ pub trait Sink: Sync {
     fn leave(&self, function: Function, status: u32, order: Option<Order>);
     /// A GPU has worked, or has memory. The order is not that of the times.
     fn traced(&self, traced: Traced<'_>);
+    /// Whether a launch is to be counted: it runs several times then.
+    fn is_counted(&self, launch: &CountedLaunch) -> bool;
+    /// A launch has been counted, or why it could not be.
+    fn counted(&self, launch: CountedLaunch, counts: Result<Counts, Error>);
+}
+
+/// The subject of a trace, besides calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Collect {
+    /// All work, with its times.
+    Work,
+    /// Hardware counters of launches, by the names that Nsight Compute has for these metrics; those that a device lacks are left
+    /// out. Launches are made one at a time.
+    Counts(Vec<String>),
 }
 
 /// A call that begins or ends.
@@ -61,6 +75,7 @@ struct Running {
     sink: &'static dyn Sink,
     functions: &'static Functions,
     wanted: [Vec<Wanted>; 2],
+    counting: Option<Counting>,
 }
 
 /// A function: the sink's number of it, 0 where it is not wanted.
@@ -70,6 +85,8 @@ struct Wanted {
     order: Option<Kind>,
     /// Whether the null stream is the thread's own.
     has_own_default: bool,
+    /// How a launch's arguments lie, where it is one of a kernel.
+    launch: Option<Form>,
 }
 
 /// CUPTI's callbacks are given nothing to find it by.
@@ -104,13 +121,19 @@ pub fn now() -> Result<u64, Error> {
 ///
 /// # Errors
 /// There is no library, the process is traced already, or CUPTI refuses, for example because another profiler is attached.
-pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
+pub fn trace(sink: &'static dyn Sink, collect: Collect) -> Result<Tracer, Error> {
     let functions = functions()?;
     let wanted = [Domain::Driver, Domain::Runtime].map(|domain| wanted(functions, sink, domain));
+    let (kinds, counting) = match collect {
+        Collect::Work => (&KINDS[..], None),
+        // CUPTI does not count beside its records of kernels.
+        Collect::Counts(metrics) => (&[][..], Some(Counting::new(metrics))),
+    };
     let running = Running {
         sink,
         functions,
         wanted,
+        counting,
     };
     if RUNNING.set(running).is_err() {
         return Err(Error::Busy);
@@ -139,7 +162,7 @@ pub fn trace(sink: &'static dyn Sink) -> Result<Tracer, Error> {
     functions.checked("cuptiActivityRegisterCallbacks", unsafe {
         (functions.register_callbacks)(requested, completed)
     })?;
-    for kind in KINDS {
+    for kind in [&[traced::DEVICE], kinds].concat() {
         // SAFETY: it takes a number.
         functions.checked("cuptiActivityEnable", unsafe { (functions.enable)(kind) })?;
     }
@@ -204,6 +227,10 @@ fn wanted(functions: &Functions, sink: &dyn Sink, domain: Domain) -> Vec<Wanted>
             number: sink.function(domain, &name).unwrap_or(0),
             order: Kind::of(&name),
             has_own_default: name.contains("_ptsz"),
+            launch: match domain {
+                Domain::Driver => Form::of(&name),
+                Domain::Runtime => None,
+            },
         }
     };
     (0..=LAST_FUNCTION).map(of).collect()
@@ -217,7 +244,7 @@ struct Called {
     name: *const c_void,
     arguments: *const *mut c_void,
     answer: *const u32,
-    symbol: *const c_void,
+    symbol: *const c_char,
     context: *mut c_void,
     context_number: u32,
     data: *const u64,
@@ -243,13 +270,22 @@ unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *c
     // Nothing unwinds into the program; the panic's message is all that becomes of it.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| match called.site {
         _ if wanted.number == 0 => {}
-        0 => running.sink.enter(function),
+        0 => {
+            running.sink.enter(function);
+            // SAFETY: a call of this function begins.
+            unsafe { counted_from(running, wanted, called) };
+        }
         _ => {
             let status = match called.answer.is_null() {
                 true => 0,
                 // SAFETY: where a call ends, its answer is there: a number of 4 bytes.
                 false => unsafe { called.answer.read_unaligned() },
             };
+            if let (Some(counting), Some(_)) = (&running.counting, wanted.launch)
+                && let Some((launch, counts)) = counting.leave(status == 0)
+            {
+                running.sink.counted(launch, counts);
+            }
             let context = (called.context, called.context_number);
             let own = wanted.has_own_default;
             // SAFETY: these are the call's, and it has succeeded.
@@ -260,6 +296,31 @@ unsafe extern "C" fn called(_: *mut c_void, domain: u32, function: u32, data: *c
             running.sink.leave(function, status, order);
         }
     }));
+}
+
+/// Begins to count, where the call launches a kernel and counts are collected.
+///
+/// # Safety
+/// The call begins, and is of this function.
+unsafe fn counted_from(running: &Running, function: Wanted, called: &Called) {
+    let (Some(counting), Some(form)) = (&running.counting, function.launch) else {
+        return;
+    };
+    let call = Beginning {
+        form,
+        has_own_default: function.has_own_default,
+        arguments: called.arguments,
+        symbol: called.symbol,
+        context: called.context,
+        context_number: called.context_number,
+        correlation: called.correlation,
+    };
+    let is_counted = |launch: &CountedLaunch| running.sink.is_counted(launch);
+    // SAFETY: the caller's contract.
+    let problem = unsafe { counting.enter(running.functions, &call, is_counted) };
+    if let Some((launch, error)) = problem {
+        running.sink.counted(launch, Err(error));
+    }
 }
 
 /// # Safety

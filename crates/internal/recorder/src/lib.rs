@@ -36,6 +36,8 @@ use crate::stacks::Stacks;
 pub const FOLDER: &str = "RIDGEPOINT_RECORDING";
 /// The environment variable that limits a process's file, in bytes.
 pub const LIMIT: &str = "RIDGEPOINT_RECORDING_LIMIT";
+/// The environment variable that names hardware counters, separated by commas: launches are counted then, and not timed.
+pub const COUNTERS: &str = "RIDGEPOINT_RECORDING_COUNTERS";
 /// How large a file grows where nothing is said: some ten million records.
 pub const DEFAULT_LIMIT: u64 = 1 << 30;
 
@@ -58,6 +60,12 @@ pub struct Recorder {
 pub fn folder() -> Option<PathBuf> {
     let folder = env::var_os(FOLDER).filter(|it| !it.is_empty());
     folder.map(PathBuf::from)
+}
+
+/// The hardware counters that the environment names; `None` where launches are to be timed.
+pub fn counters() -> Option<Vec<String>> {
+    let names = env::var(COUNTERS).ok().filter(|it| !it.is_empty())?;
+    Some(names.split(',').map(str::to_owned).collect())
 }
 
 impl Recorder {

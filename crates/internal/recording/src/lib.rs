@@ -21,6 +21,6 @@ mod record;
 
 pub use log::{Log, NotALog, Recording};
 pub use record::{
-    Activity, Allocation, Call, Device, End, Event, Frame, Kernel, Memory, Module, Part, Process,
-    Range, Record, Stack, Synchronization, Synchronized, Text, Work,
+    Activity, Allocation, Call, Counted, Device, End, Event, Frame, Kernel, Memory, Module, Part,
+    Process, Range, Record, Stack, Synchronization, Synchronized, Text, Work,
 };

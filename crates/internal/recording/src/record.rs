@@ -33,6 +33,8 @@ pub enum Record {
     Part(Part),
     /// The parts that were asked for, in words.
     Asked(String),
+    /// The hardware's counts of a launch.
+    Counted(Counted),
 }
 
 /// A process.
@@ -189,6 +191,25 @@ pub struct Kernel {
     pub registers: u32,
     /// Bytes of shared memory per block: static, dynamic.
     pub shared: [u32; 2],
+}
+
+/// The hardware's counts of a kernel's launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// The text of the kernel's name, as the module has it.
+    pub kernel: u32,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// The GPU.
+    pub device: u32,
+    /// The call's.
+    pub correlation: u32,
+    /// The texts of metrics, and their values.
+    pub counts: Vec<(u32, u64)>,
+    /// The text that says why it could not be counted; 0 where it was.
+    pub problem: u32,
 }
 
 /// Kinds of memory.

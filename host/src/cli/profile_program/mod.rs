@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Failure;
+use super::charts::chart_path;
 use super::option_values::refuse_without_effect;
 pub(super) use compare::Programs;
 use program::Recorded;
@@ -29,6 +30,15 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     selected: Selected,
+
+    /// Run the program a second time, with the GPU's hardware counting bytes and operations of its kernels, and place these under
+    /// the roofs
+    #[arg(long)]
+    counters: bool,
+
+    /// Files to draw the roofline of the counted kernels to, .svg or .png; - draws on the terminal
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
+    pub(super) plot: Vec<PathBuf>,
 
     /// Keep the recordings, a file per process, in this new folder
     #[arg(long, value_name = "FOLDER")]
@@ -67,11 +77,13 @@ impl Arguments {
 
     /// Refuses files that only a program's profile has, and parts of a program.
     pub(super) fn refuse_without_program(&self) -> Result<(), Failure> {
-        let files = [
+        let options = [
             ("--timeline", self.timeline.is_some()),
             ("--csv", self.csv.is_some()),
+            ("--counters", self.counters),
+            ("--plot", !self.plot.is_empty()),
         ];
-        refuse_without_effect(&files, "without a program")?;
+        refuse_without_effect(&options, "without a program")?;
         refuse_without_effect(&self.selected.given(), "without a program")
     }
 
@@ -83,8 +95,13 @@ impl Arguments {
     ) -> Result<(), Failure> {
         if let Some(folder) = &self.recording {
             refuse_without_effect(&self.selected.given(), "with --recording")?;
+            refuse_without_effect(&[("--counters", self.counters)], "with --recording")?;
             return show(folder);
         }
+        refuse_without_effect(
+            &[("--plot", !self.plot.is_empty() && !self.counters)],
+            "without --counters",
+        )?;
         let recorded = Recorded::run(self)?;
         show(recorded.folder())?;
         recorded.verdict()

@@ -16,10 +16,14 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::temporary::Temporary;
 use crate::cli::{Failure, embedded_library, streams};
 use crate::driver::gpus;
+use crate::measure::launch_metrics;
 
 /// The variables that name the libraries which NVIDIA's driver and NVTX load.
 const INJECTION: &str = "CUDA_INJECTION64_PATH";
 const RANGES: &str = "NVTX_INJECTION64_PATH";
+
+/// The folder, in that of recordings, of those that count.
+pub(super) const COUNTED: &str = "counted";
 
 /// The program has ended, and has left recordings.
 pub(super) struct Recorded {
@@ -32,19 +36,67 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// Runs the program to its end.
+    /// Runs the program to its end, and where it has ended well a second time to count, if counters are asked for.
     ///
     /// # Errors
     /// It cannot be started, or nothing could be recorded.
     pub(super) fn run(arguments: &Arguments) -> Result<Recorded, Failure> {
+        if arguments.counters && is_emulated(arguments.on)? {
+            return Err(Failure::Usage(
+                "--counters reads a GPU's hardware, and the emulator has none".to_owned(),
+            ));
+        }
+        let temporary = new_folder()?;
+        let folder = match &arguments.keep {
+            Some(folder) => kept(folder)?,
+            None => temporary.path().to_owned(),
+        };
+        let recorded = Recorded::once(arguments, folder, temporary, false)?;
+        if arguments.counters {
+            recorded.interrupt.check()?;
+            match recorded.ended.success() {
+                true => recorded.count(arguments),
+                false => {
+                    streams::complain("the program has failed, and is not run again to be counted")
+                }
+            }
+        }
+        Ok(recorded)
+    }
+
+    /// Runs the program again to count. What goes wrong is said, and leaves what was recorded as it is.
+    fn count(&self, arguments: &Arguments) {
+        let folder = self.folder.join(COUNTED);
+        let made = fs::create_dir(&folder).map_err(Failure::failed);
+        let counted = made.and_then(|()| {
+            let temporary = new_folder()?;
+            Recorded::once(arguments, folder.clone(), temporary, true)
+        });
+        match counted {
+            Ok(counted) if counted.ended.success() => {}
+            Ok(counted) => streams::complain(&format!(
+                "the program has ended with {} where it was counted",
+                counted.ended
+            )),
+            Err(failure) => {
+                // An empty folder would be taken for one of a program without kernels.
+                let _ = fs::remove_dir_all(&folder);
+                streams::complain(&format!("the kernels are not counted: {}", failure.text()));
+            }
+        }
+    }
+
+    /// Runs the program to its end, with its recordings in this folder.
+    fn once(
+        arguments: &Arguments,
+        folder: PathBuf,
+        temporary: Temporary,
+        counts: bool,
+    ) -> Result<Recorded, Failure> {
         let [name, words @ ..] = arguments.program.as_slice() else {
             return Err(Failure::Usage("no program is named".to_owned()));
         };
-        let mut temporary = vec![new_folder()?];
-        let folder = match &arguments.keep {
-            Some(folder) => kept(folder)?,
-            None => temporary[0].path().to_owned(),
-        };
+        let mut temporary = vec![temporary];
         let mut program = Command::new(name);
         program.args(words).env(recorder::FOLDER, &folder);
         let selection = arguments.selected.selection();
@@ -54,6 +106,10 @@ impl Recorded {
                 None => program.env_remove(variable),
             };
         }
+        match counts {
+            true => program.env(recorder::COUNTERS, launch_metrics().join(",")),
+            false => program.env_remove(recorder::COUNTERS),
+        };
         let emulated = match is_emulated(arguments.on)? {
             true => Some(Emulated::around(&mut program, &selection)?),
             false => {

@@ -7,19 +7,22 @@ use itertools::Itertools;
 
 use super::analysis::Analysis;
 use super::model::Program;
+use super::roofline;
 use super::story;
 use super::tables::Row;
 use super::text;
 use crate::html::{self, escaped};
-use crate::table::{Times, time_text};
+use crate::table::{Times, Width, time_text};
 
 /// Rows of a table that are shown.
 const ROWS: usize = 100;
 
-/// The page of a program and its analysis. `read` gives the text of a source file, where it is found.
+/// The page of a program and its analysis. `chart` is the SVG of its roofline, if there is one; `read` gives the text of a
+/// source file, where it is found.
 pub fn page(
     program: &Program,
     analysis: &Analysis,
+    chart: Option<&str>,
     read: &dyn Fn(&str) -> Option<String>,
 ) -> String {
     let commands = analysis.processes.iter().map(|it| it.command.join(" "));
@@ -48,12 +51,29 @@ pub fn page(
         &analysis.device,
         analysis.whole_ns,
     );
+    if let Some(roofline) = &analysis.roofline {
+        let text = roofline::text(roofline, analysis.whole_ns, Width::Any);
+        body += &prose("Roofline", &text);
+        body += &chart.map(picture).unwrap_or_default();
+    }
     body += &source::sources(analysis, read);
     html::page(
         &format!("Program: {}", commands.join("; ")),
         &subtitle,
         &body,
     )
+}
+
+/// A drawing with a style of its own.
+fn picture(svg: &str) -> String {
+    let mut address = String::from("data:image/svg+xml,");
+    for byte in svg.bytes() {
+        match byte {
+            b' '..=b'~' if !b"#%\"<>&".contains(&byte) => address.push(char::from(byte)),
+            _ => address += &format!("%{byte:02x}"),
+        }
+    }
+    format!("<img alt=\"roofline\" style=\"width:100%;max-width:880px\" src=\"{address}\">\n")
 }
 
 /// Sentences, which are folded where the page is narrow.

@@ -1,5 +1,6 @@
 //! Hand-made recordings, and what is said of them.
 
+mod counted;
 mod machine;
 mod native;
 mod replayed;

@@ -201,7 +201,7 @@ fn a_page_has_the_authors_lines_and_no_markup_of_theirs() {
     let program = program(script.end(200));
     let analysis = Analysis::of(&program);
     let read = |file: &str| (file == "train.py").then(|| "import x\nif a < b: f()\n".to_owned());
-    let page = page(&program, &analysis, &read);
+    let page = page(&program, &analysis, None, &read);
     for part in [
         "id=\"train-py-2\"",
         "if a &lt; b: f()",

@@ -119,11 +119,16 @@ unsafe extern "C" fn dropped(_: *mut c_void, _: u32, count: *mut usize) -> Answe
     put(count, 2)
 }
 
-static FUNCTIONS: Functions = Functions {
+unsafe extern "C" fn device_id(_: *mut c_void, _: *mut u32) -> Answer {
+    REFUSED
+}
+
+pub(crate) static FUNCTIONS: Functions = Functions {
     get_version,
     result_string,
     timestamp,
     context_id,
+    device_id,
     stream_id,
     subscribe,
     unsubscribe,
