@@ -16,6 +16,7 @@ use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
 use ridgepoint::sweep::{Origin, Plan, Selection, Settings, Sweep};
 use ridgepoint::workload::{Axis, Case, Point, PointError, Workload};
+use serde_json::Value;
 
 /// The cases of this file.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -41,6 +42,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("work_beside_a_sample_is_flagged", work_beside_is_flagged),
         trial("counters_are_those_of_the_launch", counters_are_the_launchs),
+        trial(
+            "kernels_of_a_program_are_counted",
+            kernels_of_a_program_are_counted,
+        ),
         trial("formulas_are_what_is_counted", formulas_are_measured),
         trial(
             "what_a_workload_leaves_out_is_scaled_from_the_emulators_counts",
@@ -157,6 +162,51 @@ fn counters_are_the_launchs(device: &Device) -> Result<(), Failed> {
             assert!((0.75..1.05).contains(&(moved / bytes)), "{values:?}");
         }
     }
+    Ok(())
+}
+
+/// A program that launches nvcc's saxpy once, recorded and counted: multiply-adds to the last, and bytes as far as caches keep none.
+fn kernels_of_a_program_are_counted(device: &Device) -> Result<(), Failed> {
+    const N: usize = 1 << 26;
+    let folder = tempfile::tempdir()?;
+    fs::write(
+        folder.path().join("nvcc.ptx"),
+        include_str!("../../examples/benches/nvcc.ptx"),
+    )?;
+    let output = Command::new(support::ridgepoint())
+        .args(["profile", "--counters", "--quiet", "--json", "p.json"])
+        .args(["--plot", "p.svg", "--on", "gpu", "--"])
+        .arg(support::ridgepoint())
+        .args(["run", "nvcc.ptx", "saxpy", "--device", "cuda"])
+        .args(["--grid", &(N / 256).to_string(), "--block", "256"])
+        .args(["--arg", &format!("i32:{N}"), "--arg", "f32:2.5"])
+        .args(["--arg", &format!("f32[{N}]=ones")])
+        .args(["--arg", &format!("f32[{N}]=ones")])
+        .current_dir(folder.path())
+        .output()?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let document: Value = serde_json::from_slice(&fs::read(folder.path().join("p.json"))?)?;
+    let roofline = &document["program"]["roofline"];
+    assert_eq!(
+        roofline["gpu"]["name"],
+        device.properties().name,
+        "{errors}"
+    );
+    let kernels = roofline["kernels"].as_array().ok_or("counted kernels")?;
+    let [saxpy] = &kernels[..] else {
+        return Err(format!("{kernels:?} {errors}").into());
+    };
+    assert_eq!(
+        (&saxpy["name"], &saxpy["launches"]),
+        (&"saxpy".into(), &1.into())
+    );
+    assert_eq!(saxpy["flop"], 2.0 * N as f64, "{saxpy}");
+    let bytes = saxpy["bytes"].as_f64().ok_or("bytes")? / (12.0 * N as f64);
+    assert!((0.75..1.15).contains(&bytes), "{saxpy}");
+    assert_eq!(saxpy["under"]["roof"], "memory", "{saxpy}");
+    let chart = fs::read_to_string(folder.path().join("p.svg"))?;
+    assert!(chart.contains("saxpy"), "{chart}");
     Ok(())
 }
 
