@@ -31,12 +31,12 @@ pub(super) struct Arguments {
     #[command(flatten)]
     selected: Selected,
 
-    /// Run the program a second time, with the GPU's hardware counting bytes and operations of its kernels, and place these under
-    /// the roofs
+    /// Also read the GPU's hardware counters: run the program a second time, which counts bytes and operations of its kernels, and
+    /// place these under the roofs
     #[arg(long)]
     counters: bool,
 
-    /// Files to draw the roofline of the counted kernels to, .svg or .png; - draws on the terminal
+    /// Files to draw charts to, .svg or .png, with the roofline of the counted kernels; - draws on the terminal
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     pub(super) plot: Vec<PathBuf>,
 
