@@ -290,6 +290,11 @@ fn counters_that_count_nothing_are_refused() {
             "--plot has no effect without --counters",
         ),
         (
+            "--on emulator --roofs h100 -- touch ran",
+            2,
+            "--roofs has no effect without --counters",
+        ),
+        (
             "--counters --recording .",
             2,
             "--counters has no effect with --recording",
@@ -316,6 +321,10 @@ fn counters_that_count_nothing_are_refused() {
         assert!(errors.contains(expected), "{words}: {errors}");
         assert_eq!(output.status.code(), Some(status), "{words}: {errors}");
     }
+    assert!(
+        !folder.path().join("ran").exists(),
+        "refused before the program runs"
+    );
 }
 
 #[test]

@@ -210,23 +210,19 @@ fn the_commands_of_the_page_run_as_they_are_written() {
 }
 
 #[test]
-fn the_sample_of_the_page_is_what_is_said_of_its_recording() {
+fn samples_of_the_page_are_what_is_said_of_their_recordings() {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let typed = "ridgepoint profile --recording docs/results/h200-programs/power-blocking";
-    let (output, errors) = run(tree, typed);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    shows(PAGE, "python3 power.py blocking", &printed);
-}
-
-#[test]
-fn the_roofline_of_the_page_is_that_of_its_recording() {
-    let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let typed = "ridgepoint profile --recording docs/results/h200-programs/roofline";
-    let (output, errors) = run(tree, typed);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    shows(PAGE, "Kernels under the roofs", &printed);
+    for (recording, begin) in [
+        ("power-blocking", "python3 power.py blocking"),
+        ("roofline", "Kernels under the roofs"),
+    ] {
+        let typed =
+            format!("ridgepoint profile --recording docs/results/h200-programs/{recording}");
+        let (output, errors) = run(tree, &typed);
+        assert_eq!(output.status.code(), Some(0), "{errors}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        shows(PAGE, begin, &printed);
+    }
 }
 
 #[test]

@@ -111,6 +111,8 @@ struct Row<'p> {
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     if arguments.of_program.is_given() {
         let shown = &arguments.shown;
+        let has_roofs = shown.roofs.is_given();
+        arguments.of_program.refuse_without_counters(has_roofs)?;
         let outputs = Outputs {
             json: &shown.json,
             page: &shown.page,

@@ -206,9 +206,12 @@ def counters():
     rows = analysis("counters")["roofline"]["kernels"]
     for what, tensor, figure, expected in known:
         counted = sum(row[figure] for row in rows if row["tensor_types"] == [tensor])
+        # One in a thousand beside the product; nothing counted is no product.
+        assert abs(counted / expected - 1) < 1e-3, f"{what}: {counted} operations counted of {expected}"
         print(f"  {what}: {counted:.6g} operations counted of {expected:.6g}, {counted / expected:.4f}")
     sums = [row for row in rows if row["name"].startswith("reduce_kernel") and row["launches"] == 5]
     read, expected = sum(row["bytes"] for row in sums), 5 * 4 * 2**26
+    assert 0.8 < read / expected < 1.3, f"sums: {read} bytes counted of {expected}"
     print(f"  sums: {read:.6g} bytes counted of {expected:.6g}, {read / expected:.4f}")
 
 

@@ -87,6 +87,15 @@ impl Arguments {
         refuse_without_effect(&self.selected.given(), "without a program")
     }
 
+    /// Refuses roofs and charts of kernels that will not be counted, before the program runs. A recording may have counts.
+    pub(super) fn refuse_without_counters(&self, has_roofs: bool) -> Result<(), Failure> {
+        if self.counters || self.recording.is_some() {
+            return Ok(());
+        }
+        let options = [("--plot", !self.plot.is_empty()), ("--roofs", has_roofs)];
+        refuse_without_effect(&options, "without --counters")
+    }
+
     /// Runs the program, if one is named, and hands over the folder of recordings. What the program's end says comes after
     /// what is shown of it.
     pub(super) fn around(
@@ -98,10 +107,6 @@ impl Arguments {
             refuse_without_effect(&[("--counters", self.counters)], "with --recording")?;
             return show(folder);
         }
-        refuse_without_effect(
-            &[("--plot", !self.plot.is_empty() && !self.counters)],
-            "without --counters",
-        )?;
         let recorded = Recorded::run(self)?;
         show(recorded.folder())?;
         recorded.verdict()
