@@ -18,6 +18,7 @@ use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
+use super::sources::Source;
 use super::tensor_memory::Committed;
 use super::warp::{Numbered, Trouble};
 use super::{Checked, Checker, Global, Stop, Unwritten, live};
@@ -227,7 +228,7 @@ impl Checker {
             .clock
             .release_at(&mut self.world, offset, number, &head);
         for source in copy.sources.clone() {
-            self.sources.remove(&source);
+            self.sources.end(source);
         }
         if let Some(committed) = copy.products {
             self.land_products(copy.by, committed, time);
@@ -297,7 +298,7 @@ impl Checker {
     ) -> Checked {
         let thread = who.warp * 32 + who.mask.trailing_zeros();
         self.is_initialised(who, owner, mbarrier, instruction)?;
-        let first = self.copied;
+        let first = self.sources.next();
         let read = AccessKind::Read(Strength::Weak);
         self.bulk_global(memory, who, instruction, parts, (read, 16))?;
         let write = AccessKind::Write(Strength::Weak);
@@ -322,7 +323,7 @@ impl Checker {
             by: who.block,
             thread,
             site: Some(site),
-            sources: first..self.copied,
+            sources: first..self.sources.next(),
             products: None,
         });
         Ok(())
@@ -524,7 +525,13 @@ impl Checker {
             self.global_by_one(memory, &met, who, &access, (address, bytes))?;
             match what {
                 AccessKind::Read(_) => {
-                    self.remember_source(instance, thread, address, bytes.into(), access.site);
+                    self.sources.begin(Source {
+                        instance,
+                        thread,
+                        from: address,
+                        bytes: bytes.into(),
+                        site: access.site,
+                    });
                 }
                 AccessKind::Write(_) => {
                     let (shadow, _) = Global::of(&mut self.shadows, &met)?;
@@ -599,21 +606,28 @@ impl Checker {
     /// Whether a proxy fence is between what a thread wrote and what another does now: of the one, of the
     /// other, or of a third.
     fn is_fenced(&self, block: BlockId, epoch: u32, thread: u32) -> bool {
-        let is_one = |block: &super::Block| {
-            let clock = &block.clock;
-            let is_own = clock.is_own(&self.world, epoch);
-            block.bulks.fences.iter().any(|(&by, fenced)| {
-                let knows = |view: &Arc<View>| {
-                    let owner = self.world.instance_at(epoch);
-                    owner.is_some_and(|it| self.world.chains.knows(view, it, thread, epoch))
-                };
-                let has_met = by / 32 == thread / 32 && epoch < fenced.sync;
-                let is_by_itself = by == thread && fenced.time >= epoch;
-                is_own && (is_by_itself || has_met || epoch < fenced.barrier)
-                    || fenced.view.as_ref().is_some_and(knows)
-            })
+        let Some(block) = self.blocks[block.0 as usize].as_deref() else {
+            return false;
         };
-        self.blocks[block.0 as usize].as_deref().is_some_and(is_one)
+        let fences = &block.bulks.fences;
+        let is_later = |(&by, fenced): (&u32, &Fenced)| {
+            let has_met = by / 32 == thread / 32 && epoch < fenced.sync;
+            let is_by_itself = by == thread && fenced.time >= epoch;
+            is_by_itself || has_met || epoch < fenced.barrier
+        };
+        if block.clock.is_own(&self.world, epoch) && fences.iter().any(is_later) {
+            return true;
+        }
+        // What the threads of a fence know is mostly the same, and takes longer to ask.
+        let Some(owner) = self.world.instance_at(epoch) else {
+            return false;
+        };
+        let mut last = None;
+        let mut views = fences
+            .values()
+            .filter_map(|fenced| fenced.view.as_ref())
+            .filter(|view| last.replace(Arc::as_ptr(view)) != Some(Arc::as_ptr(view)));
+        views.any(|view| self.world.chains.knows(view, owner, thread, epoch))
     }
 
     /// Whether the thread knows that an mbarrier has been initialised, and a fence has shown that to copies.

@@ -4,8 +4,10 @@
 //! observe, of which each but the first is an atomic operation on what the one before wrote. Who
 //! acquires a chain knows its first so many writes, so that what a thread knows is a few numbers.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::hash::Map;
 use super::writes::Writes;
@@ -106,12 +108,27 @@ impl Releases {
 type Known = Vec<(u32, u32)>;
 
 /// A thread's knowledge beyond its block's barriers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct View {
     /// Chains of which it knows all that was released.
     acquired: Known,
     /// Chains of which it has observed the writes themselves.
     observed: Known,
+    /// Another one whenever its knowledge changes: views of equal stamps know the same. That of nothing is 0.
+    stamp: u64,
+}
+
+impl PartialEq for View {
+    fn eq(&self, other: &View) -> bool {
+        self.stamp == other.stamp
+            || (&self.acquired, &self.observed) == (&other.acquired, &other.observed)
+    }
+}
+
+/// Returns a stamp that no view has.
+fn stamp() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 impl View {
@@ -120,8 +137,10 @@ impl View {
     }
 
     pub(super) fn join(&mut self, other: &View) {
-        join(&mut self.acquired, &other.acquired);
-        join(&mut self.observed, &other.observed);
+        let has_more = join(&mut self.acquired, &other.acquired);
+        if join(&mut self.observed, &other.observed) || has_more {
+            self.stamp = stamp();
+        }
     }
 
     /// Whether it has all of another, what that knows of one chain aside.
@@ -132,28 +151,37 @@ impl View {
 
     /// Leaves these chains out.
     pub(super) fn forget(&mut self, chains: &[u32]) {
+        self.stamp = stamp();
         self.acquired.retain(|(chain, _)| !chains.contains(chain));
         self.observed.retain(|(chain, _)| !chains.contains(chain));
     }
 
     /// Forgets the chains that have ended.
     pub(super) fn keep(&mut self, chains: &Chains) {
+        self.stamp = stamp();
         self.acquired.retain(|(chain, _)| chains.has(*chain));
         self.observed.retain(|(chain, _)| chains.has(*chain));
     }
 
     pub(super) fn observe(&mut self, chain: u32, len: u32) {
-        join(&mut self.observed, &[(chain, len)]);
+        if join(&mut self.observed, &[(chain, len)]) {
+            self.stamp = stamp();
+        }
     }
 }
 
-fn join(known: &mut Known, other: &[(u32, u32)]) {
+/// Adds what another knows. Whether that is something new.
+fn join(known: &mut Known, other: &[(u32, u32)]) -> bool {
+    let mut is_new = false;
     for &(chain, len) in other {
         match known.binary_search_by_key(&chain, |known| known.0) {
-            Ok(at) => known[at].1 = known[at].1.max(len),
+            Ok(at) if known[at].1 >= len => continue,
+            Ok(at) => known[at].1 = len,
             Err(at) => known.insert(at, (chain, len)),
         }
+        is_new = true;
     }
+    is_new
 }
 
 fn has(known: &Known, other: &Known, aside: Option<u32>) -> bool {
@@ -203,6 +231,37 @@ pub(super) struct Chains {
     /// The number of the first that is kept.
     first: u32,
     kept: VecDeque<Option<Box<Chain>>>,
+    answers: Answers,
+}
+
+/// The last answers to whether a view knows what a thread did at a time: accesses of a thread ask the same again and again.
+#[derive(Debug)]
+struct Answers(Box<[Cell<(Asked, bool)>]>);
+
+/// A view's stamp, a time, which is of one block alone, and a thread.
+type Asked = (u64, u32, u32);
+
+impl Default for Answers {
+    fn default() -> Answers {
+        Answers(vec![Cell::default(); 1 << 12].into())
+    }
+}
+
+impl Answers {
+    fn get(&self, asked: Asked, compute: impl FnOnce() -> bool) -> bool {
+        let (stamp, epoch, thread) = asked;
+        let mixed = (stamp ^ u64::from(epoch) << 20 ^ u64::from(thread) << 40)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = &self.0[(mixed >> 52) as usize];
+        match place.get() {
+            (known, answer) if known == asked => answer,
+            _ => {
+                let answer = compute();
+                place.set((asked, answer));
+                answer
+            }
+        }
+    }
 }
 
 impl Chains {
@@ -323,7 +382,9 @@ impl Chains {
 
     /// The view knows now what was released in the first so much of a chain.
     pub(super) fn acquire(&self, view: &mut View, chain: u32, len: u32) {
-        join(&mut view.acquired, &[(chain, len)]);
+        if join(&mut view.acquired, &[(chain, len)]) {
+            view.stamp = stamp();
+        }
         let Some(Chain { views, .. }) = self.get(chain) else {
             return;
         };
@@ -333,15 +394,22 @@ impl Chains {
         }
     }
 
-    /// Whether the view knows what a thread of a block did at a time.
+    /// Whether the view knows what a thread of a block did at a time, which is that block's.
     pub(super) fn knows(&self, view: &View, block: u32, thread: u32, epoch: u32) -> bool {
-        view.acquired.iter().any(|&(chain, len)| {
-            let Some(chain) = self.get(chain) else {
-                return false;
-            };
-            let releases = chain.releases.get(&block);
-            releases.is_some_and(|it| it.show(len, thread, epoch))
-        })
+        let mut acquired = view.acquired.iter();
+        let compute = || {
+            acquired.any(|&(chain, len)| {
+                let Some(chain) = self.get(chain) else {
+                    return false;
+                };
+                let releases = chain.releases.get(&block);
+                releases.is_some_and(|it| it.show(len, thread, epoch))
+            })
+        };
+        match view.acquired.is_empty() {
+            true => false,
+            false => self.answers.get((view.stamp, epoch, thread), compute),
+        }
     }
 
     /// The numbers of the blocks of whom the view knows a release.

@@ -125,7 +125,7 @@ impl Clock {
         if epoch < self.floor {
             return true;
         }
-        let Some(owner) = world.instance_at(epoch) else {
+        let Some((owner, instance)) = world.owner(epoch) else {
             return true;
         };
         if owner == self.number {
@@ -133,31 +133,27 @@ impl Clock {
             if thread == me || epoch < self.barrier || (thread / 32 == me / 32 && epoch < sync) {
                 return true;
             }
-        } else if self.is_of_launch_before(world, epoch) {
+        } else if self.is_of_launch_before(world, instance) {
             return true;
         }
         let mut views = [Some(&self.all), self.views.get(&me).map(Arc::as_ref)]
             .into_iter()
             .flatten();
         views.any(|view| {
-            world.chains.knows(view, owner, thread, epoch) || self.knows_later(world, view, epoch)
+            world.chains.knows(view, owner, thread, epoch)
+                || self.knows_later(world, view, instance)
         })
     }
 
-    /// Whether a view knows a release of a launch that is after another device's at a time, or after a copy: who hands on
+    /// Whether a view knows a release of a launch that is after another device's block, or after a copy: who hands on
     /// in one launch what an earlier one has done.
-    fn knows_later(&self, world: &Epochs, view: &View, epoch: u32) -> bool {
-        let elsewhere = |it: &Instance| {
-            it.launch != self.launch && (it.device != self.device || it.block.is_none())
-        };
-        let instance = world.instance(epoch).filter(elsewhere);
-        instance.is_some_and(|it| world.knows_later(view, it.launch))
+    fn knows_later(&self, world: &Epochs, view: &View, instance: &Instance) -> bool {
+        instance.launch != self.launch
+            && (instance.device != self.device || instance.block.is_none())
+            && world.knows_later(view, instance.launch)
     }
 
-    fn is_of_launch_before(&self, world: &Epochs, epoch: u32) -> bool {
-        let Some(instance) = world.instance(epoch) else {
-            return true;
-        };
+    fn is_of_launch_before(&self, world: &Epochs, instance: &Instance) -> bool {
         match (world.of(instance.launch), world.of(self.launch)) {
             (Some(before), Some(own)) => {
                 before.id != own.id

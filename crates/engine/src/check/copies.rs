@@ -7,6 +7,7 @@ use super::hash::Map;
 use super::line::{PENDING, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
 use super::sites::Role;
+use super::sources::Source;
 use super::warp::Trouble;
 use super::{Checked, Checker, live};
 use crate::memory::{Cached, Lanes, Memory};
@@ -35,16 +36,6 @@ pub(super) struct Piece {
     pub(super) from: Option<u64>,
 }
 
-/// Global memory that a copy reads that has not landed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source {
-    pub(super) instance: u32,
-    thread: u32,
-    from: u64,
-    bytes: u64,
-    site: u32,
-}
-
 impl Checker {
     /// Threads begin asynchronous copies. Both sides are resolved, the source with `cached`.
     ///
@@ -65,7 +56,7 @@ impl Checker {
         }
         let mut sources = copy.from.map_or(0..0, |from| {
             let count = u64::from(from.mask.count_ones());
-            self.copied - count..self.copied
+            self.sources.next() - count..self.sources.next()
         });
         let what = AccessKind::Write(Strength::Weak);
         let write = self.half(who, copy.instruction, copy.to, what, Role::CopyTo);
@@ -135,7 +126,7 @@ impl Checker {
             }
         }
         for source in landed {
-            self.sources.remove(&source);
+            self.sources.end(source);
         }
     }
 
@@ -152,10 +143,7 @@ impl Checker {
         }
         let bytes = u64::from(access.lanes.bytes);
         let found = access.lanes.each().find_map(|(lane, address)| {
-            let meets = |source: &&Source| {
-                source.from < address + bytes && address < source.from + source.bytes
-            };
-            let source = self.sources.values().find(meets)?;
+            let source = self.sources.meeting(address, bytes)?;
             let before = Before {
                 epoch: PENDING,
                 thread: source.thread,
@@ -199,28 +187,14 @@ impl Checker {
     fn remember_sources(&mut self, who: Accessors, from: &Lanes<'_>, site: u32) {
         let instance = live(&mut self.blocks, who.block).clock.number;
         for (lane, address) in from.each() {
-            let thread = who.warp * 32 + lane;
-            self.remember_source(instance, thread, address, from.bytes.into(), site);
+            self.sources.begin(Source {
+                instance,
+                thread: who.warp * 32 + lane,
+                from: address,
+                bytes: from.bytes.into(),
+                site,
+            });
         }
-    }
-
-    pub(super) fn remember_source(
-        &mut self,
-        instance: u32,
-        thread: u32,
-        from: u64,
-        bytes: u64,
-        site: u32,
-    ) {
-        let source = Source {
-            instance,
-            thread,
-            from,
-            bytes,
-            site,
-        };
-        self.sources.insert(self.copied, source);
-        self.copied += 1;
     }
 }
 

@@ -227,17 +227,23 @@ impl Epochs {
         self.launches.get(id)
     }
 
-    /// Whose time it is.
-    pub(super) fn instance_at(&self, epoch: u32) -> Option<u32> {
+    /// Whose time it is: a block's number, and which that is.
+    pub(super) fn owner(&self, epoch: u32) -> Option<(u32, &Instance)> {
         let after = self.runs.partition_point(|(from, _)| *from <= epoch);
-        Some(self.runs.get(after.checked_sub(1)?)?.1)
+        let (_, number) = *self.runs.get(after.checked_sub(1)?)?;
+        let instance = self
+            .instances
+            .get((number - self.first_instance) as usize)?;
+        Some((number, instance))
+    }
+
+    /// The number of the block whose time it is.
+    pub(super) fn instance_at(&self, epoch: u32) -> Option<u32> {
+        Some(self.owner(epoch)?.0)
     }
 
     /// Which block it was at that time.
     pub(super) fn instance(&self, epoch: u32) -> Option<Instance> {
-        let number = self.instance_at(epoch)?;
-        self.instances
-            .get((number - self.first_instance) as usize)
-            .copied()
+        Some(*self.owner(epoch)?.1)
     }
 }

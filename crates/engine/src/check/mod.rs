@@ -71,6 +71,7 @@ mod seen;
 mod sets;
 mod shadow;
 mod sites;
+mod sources;
 mod streams;
 mod strong;
 mod tensor_memory;
@@ -100,9 +101,8 @@ use crate::memory::{AllocationId, Cached, Contents, Shared};
 use benign::Kept;
 use bulk::Bulks;
 use clock::Clock;
-use copies::{Copies, Source};
+use copies::Copies;
 use epochs::Epochs;
-use hash::Map;
 use line::Sweeps;
 use local::Written;
 use products::Products;
@@ -110,6 +110,7 @@ use read_only::ReadOnly;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
+use sources::Sources;
 use tensor_memory::TensorMemory;
 use undefined::{Stored as UndefinedStored, Undefined};
 
@@ -174,9 +175,7 @@ pub struct Checker {
     shadows: Vec<Global>,
     sets: Sets,
     sweeps: Sweeps,
-    /// Global memory that asynchronous copies read that have not landed.
-    sources: Map<u64, Source>,
-    copied: u64,
+    sources: Sources,
     shapes: Vec<(LaunchId, Shape)>,
     undefined: Undefined,
     kept: Vec<Kept>,
@@ -232,8 +231,7 @@ impl Checker {
             shadows: Vec::new(),
             sets: Sets::default(),
             sweeps: Sweeps::of_this_machine(),
-            sources: Map::default(),
-            copied: 0,
+            sources: Sources::default(),
             shapes: Vec::new(),
             undefined: Undefined::default(),
             kept: Vec::new(),
@@ -322,7 +320,7 @@ impl Checker {
         };
         ended.clock.end(&mut self.world);
         let number = ended.clock.number;
-        self.sources.retain(|_, source| source.instance != number);
+        self.sources.end_all_of(number);
         let left = self.left_behind(&ended);
         if ended.copies.is_empty() && ended.bulks.is_idle() {
             self.spare.push(ended.shadow);

@@ -1,9 +1,8 @@
 //! The loads that undefined values came from, and the registers that nothing has written.
 
-use std::collections::HashMap;
-
 use crate::check::access::{BlockId, LaunchId};
 use crate::check::finding::{Agent, Finding};
+use crate::check::hash::Map;
 
 /// How many are remembered; a later one takes the place of the oldest.
 pub(super) const MOST: usize = 1 << 14;
@@ -64,7 +63,7 @@ pub(super) struct Origins {
     /// That with the number n at n - 1, counted around.
     all: Vec<Origin>,
     last: u32,
-    known: HashMap<Key, OriginId>,
+    known: Map<Key, OriginId>,
 }
 
 impl Origins {
