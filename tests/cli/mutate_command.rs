@@ -66,6 +66,19 @@ fn a_test_that_is_being_tried_is_ended_with_the_time() {
 }
 
 #[test]
+fn a_test_without_a_change_is_ended_with_the_time() {
+    let folder = folder();
+    fs::write(folder.path().join("slow.sh"), "./saxpy; sleep 300").expect("writable");
+    let begun = Instant::now();
+    let (output, errors) = run(folder.path(), "ridgepoint mutate --stop-after 2 sh slow.sh");
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    let said = "the time of --stop-after was over before sh slow.sh had passed without a change (0 of 1 had): \
+                no mutant was tried; give it more time";
+    assert!(errors.contains(said), "{errors}");
+    assert!(begun.elapsed() < Duration::from_secs(100));
+}
+
+#[test]
 fn rows_tell_what_was_changed_where_and_what_has_noticed() {
     let folder = folder();
     let line = "ridgepoint mutate --format json --changes index,guard --functions axp ./saxpy";

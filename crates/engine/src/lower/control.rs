@@ -441,6 +441,11 @@ impl Lowering<'_> {
     }
 }
 
+/// Whether a function of this name is the device's own.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    builtin(name).is_some()
+}
+
 fn builtin(name: &str) -> Option<Builtin> {
     Some(match name {
         "vprintf" => Builtin::Print,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ptx::{Class, Operand, Operation, Space, Type};
+use ptx::{Class, Instruction, Operand, Operation, Space, Type};
 
 use super::floats::Floats;
 use super::site::Site;
@@ -132,6 +132,20 @@ fn without_synchronization(site: &Site<'_>) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a change narrows the scope of an access to the block's own shared memory: nobody else is in the wider one, as long as no block
+/// maps another's.
+pub(super) fn narrows_within_block(instruction: &Instruction, text: &str, after: &str) -> bool {
+    use Operation as O;
+    let space = match &instruction.operation {
+        O::Ld(it) => it.space,
+        O::St(it) => it.space,
+        O::Atom(it) => it.space,
+        O::Red(it) => it.space,
+        _ => return false,
+    };
+    space == Space::Shared && after.contains(".cta") && !text.contains(".cta")
 }
 
 fn weaker(site: &Site<'_>) -> Vec<String> {

@@ -5,13 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use ptx::{Body, Function, FunctionSpans, Instruction, Operation, ParseError, Reg};
 
 use super::change::Change;
-use super::changes::{Operator, changes};
+use super::changes::{Operator, changes, narrows_within_block};
 use super::floats::Floats;
 use super::site::Site;
 use super::superfluous::Flow;
 use super::zero_bits::ZeroBits;
 use crate::digest;
 use crate::guards::Guards;
+use crate::lower::control::is_builtin;
 use crate::lower::flow::{self, End, Piece};
 use crate::source;
 
@@ -23,7 +24,7 @@ pub struct Mutants {
     /// Synchronization that no launch needs. It is not among [`Mutants::all`].
     pub superfluous: Vec<Superfluous>,
     /// Changes that no launch without a panic can show, and so are not listed: of values that nothing uses, of checks that panic
-    /// alone, or of bits that are 0 on both sides.
+    /// alone, of bits that are 0 on both sides, or of the scope of what the block alone can access.
     pub equivalent: usize,
 }
 
@@ -38,6 +39,8 @@ pub struct Place {
     pub line: u32,
     /// The line of the library's code that was inlined there, which the instruction is from.
     pub inlined: Option<String>,
+    /// Whether no line of its function is the author's: one of the compiler's libraries or of ours, that is called and not inlined.
+    pub is_in_library: bool,
     /// The digest of the module's text.
     pub module: u64,
     /// Its line in that text.
@@ -85,12 +88,20 @@ impl Mutants {
     pub fn of(text: &str) -> Result<Mutants, ParseError> {
         let (module, spans) = ptx::parse_with_spans(text)?;
         let mut mutants = Mutants::default();
+        // What another module defines may do so, too.
+        let is_elsewhere = |it: &Function| it.body.is_none() && !is_builtin(&it.name);
+        let maps_shared = ["mapa", "shared::cluster", "multicast::cluster"]
+            .iter()
+            .any(|it| text.contains(it))
+            || module.functions.iter().any(is_elsewhere);
         for spans in spans.functions.iter().filter(|it| it.body.is_some()) {
             let function = &module.functions[spans.function.0 as usize];
             let Some(body) = &function.body else {
                 continue;
             };
             let reader = Reader {
+                maps_shared,
+                is_in_library: source::is_in_library(&module, body),
                 module: &module,
                 digest: digest::of(text.bytes()),
                 text,
@@ -106,6 +117,9 @@ impl Mutants {
 
 /// A function whose mutants are listed.
 struct Reader<'m> {
+    /// Whether a block may access shared memory of another.
+    maps_shared: bool,
+    is_in_library: bool,
     module: &'m ptx::Module,
     digest: u64,
     text: &'m str,
@@ -134,7 +148,9 @@ impl Reader<'_> {
                 continue;
             }
             for (operator, after) in changes(&site, self.is_backward(at), &floats) {
-                if unseen.hides(at, instruction, operator) {
+                let is_alone =
+                    !self.maps_shared && narrows_within_block(instruction, site.text, &after);
+                if is_alone || unseen.hides(at, instruction, operator) {
                     mutants.equivalent += 1;
                     continue;
                 }
@@ -192,6 +208,7 @@ impl Reader<'_> {
                 file: None,
                 line: instruction.line,
                 inlined: None,
+                is_in_library: false,
                 module: self.digest,
                 ptx_line: instruction.line,
             };
@@ -208,6 +225,7 @@ impl Reader<'_> {
             line: own.as_ref().map_or(instruction.line, |it| it.line),
             file: own.map(|it| it.file),
             inlined,
+            is_in_library: self.is_in_library,
             module: self.digest,
             ptx_line: instruction.line,
         }

@@ -169,6 +169,12 @@ fn in_library(file: &str) -> String {
     parts.join("/")
 }
 
+/// Whether lines of a function are known, and none is the author's.
+pub(crate) fn is_in_library(module: &Module, body: &Body) -> bool {
+    let mut all = 0..body.locations.len() as u32;
+    !all.is_empty() && !all.any(|at| attributed::is_of_author(module, body, at))
+}
+
 /// Files that are not the kernel's author's: the compiler's libraries and ours.
 pub fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")

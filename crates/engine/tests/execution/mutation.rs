@@ -382,6 +382,47 @@ fn copies_of_a_line_are_one_mutant_and_lines_are_those_of_findings() {
     assert_eq!(of(Operator::Index).expect("an index").copies, 2);
 }
 
+#[test]
+fn code_of_a_library_is_told_from_the_author_s() {
+    let is_in_library = |file: &str| {
+        let body = format!(".file 1 \"{file}\" \n .loc 1 7 3\n st.shared.u32 [tile], %r3;");
+        let places = mutants(&body)
+            .all
+            .into_iter()
+            .map(|it| it.place.is_in_library);
+        let mut places: Vec<bool> = places.collect();
+        places.dedup();
+        places
+    };
+    assert_eq!(
+        is_in_library("/rustc/58cf8f9/library/core/src/fmt/mod.rs"),
+        [true]
+    );
+    assert_eq!(is_in_library("/home/me/crates/ptx-std/src/io.rs"), [true]);
+    assert_eq!(is_in_library("/home/me/k.cu"), [false]);
+}
+
+#[test]
+fn scopes_of_shared_memory_stay_where_no_block_maps_another_s() {
+    let orders = |body: &str| -> Vec<String> {
+        let all = mutants(body).all.into_iter();
+        all.filter(|it| it.operator == Operator::Order)
+            .map(|it| it.after)
+            .collect()
+    };
+    let store = "st.relaxed.sys.shared.u32 [tile], %r1;";
+    let narrow = "st.relaxed.cta.shared.u32 [tile], %r1;";
+    let weak = "st.shared.u32 [tile], %r1;";
+    assert_eq!(orders(store), [weak]);
+    let mapped = "mapa.shared::cluster.u32 %r2, tile, 1; st.shared::cluster.u32 [%r2], %r1;";
+    assert_eq!(orders(&format!("{store} {mapped}")), [narrow, weak]);
+    assert_eq!(mutants(store).equivalent, 1 + mutants("").equivalent);
+    let acquire = "ld.acquire.gpu.shared.u32 %r3, [tile]; st.shared.u32 [tile], %r3;";
+    assert_eq!(orders(acquire), ["ld.relaxed.gpu.shared.u32 %r3, [tile];"]);
+    let add = "red.relaxed.gpu.shared.add.u32 [tile], %r1;";
+    assert_eq!(orders(add), [""; 0]);
+}
+
 /// The texts that a body's constants may be changed to.
 fn constants(body: &str) -> Vec<String> {
     let of_constants = |it: &engine::mutation::Mutant| it.operator == Operator::Constant;

@@ -404,6 +404,7 @@ pub(super) mod tests {
                 file: Some("src/kernels.rs".to_owned()),
                 line: 12,
                 inlined: None,
+                is_in_library: false,
                 module: 1,
                 ptx_line: 40 + key as u32,
             },

@@ -47,9 +47,12 @@ pub(super) struct Run {
 
 impl Baseline {
     /// Runs each test once.
+    ///
+    /// # Errors
+    /// A test fails, or not all have passed in the time.
     pub(super) fn run(
         suite: &Suite,
-        seeds: u64,
+        (seeds, until): (u64, Option<Instant>),
         interrupt: &Interrupt,
         console: &Console,
     ) -> Result<Baseline, Failure> {
@@ -59,7 +62,7 @@ impl Baseline {
             "without a change: {}",
             counted(count as u64, "test")
         ));
-        let next = AtomicUsize::new(0);
+        let (next, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let baseline = Mutex::new(Baseline {
             runs: Vec::new(),
             modules: BTreeMap::new(),
@@ -71,11 +74,19 @@ impl Baseline {
                 let Some(test) = suite.tests.get(index) else {
                     return Ok(());
                 };
-                let ran = run(suite, test, seeds, interrupt);
-                if ran.is_err() {
+                let ran = run(suite, test, (seeds, until), interrupt);
+                if !matches!(ran, Ok(Some(_))) {
                     next.store(count, Ordering::Relaxed);
                 }
-                let (took, executed) = ran?;
+                let Some((took, executed)) = ran? else {
+                    let passed = passed.load(Ordering::Relaxed);
+                    return Err(Failure::Failed(format!(
+                        "the time of --stop-after was over before {} had passed without a change ({passed} of {count} had): \
+                         no mutant was tried; give it more time",
+                        test.name
+                    )));
+                };
+                passed.fetch_add(1, Ordering::Relaxed);
                 baseline
                     .lock()
                     .expect("no thread has panicked")
@@ -83,16 +94,18 @@ impl Baseline {
                 console.step();
             }
         };
-        thread::scope(|scope| {
+        let mut failed: Vec<Failure> = thread::scope(|scope| {
             let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
-            let ended = threads
-                .into_iter()
-                .map(|it| it.join().expect("it does not panic"));
+            let ended = threads.into_iter();
             ended
-                .collect::<Vec<_>>()
-                .into_iter()
-                .collect::<Result<(), _>>()
-        })?;
+                .filter_map(|it| it.join().expect("it does not panic").err())
+                .collect()
+        });
+        // That a test fails says more than that the time was over.
+        failed.sort_by_key(|it| !matches!(it, Failure::Found(_)));
+        if let Some(first) = failed.into_iter().next() {
+            return Err(first);
+        }
         let mut baseline = baseline.into_inner().expect("no thread has panicked");
         baseline.runs.sort_by_key(|it| it.took);
         match baseline.runs.is_empty() {
@@ -146,19 +159,20 @@ impl Baseline {
     }
 }
 
+/// Runs a test. None where the time has ended meanwhile.
 fn run(
     suite: &Suite,
     test: &Test,
-    seeds: u64,
+    (seeds, until): (u64, Option<Instant>),
     interrupt: &Interrupt,
-) -> Result<(Duration, Executed), Failure> {
+) -> Result<Option<(Duration, Executed)>, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::failed)?;
     let mut output = tempfile::tempfile().map_err(Failure::failed)?;
     let conditions = Conditions {
         seeds,
         max_steps: MAX_STEPS,
         patience: PATIENCE,
-        until: None,
+        until,
         change: None,
         coverage: Some(folder.path()),
         output: Some(&output),
@@ -173,6 +187,7 @@ fn run(
         Ended::Passed => {}
         Ended::Interrupted => {
             interrupt.check()?;
+            return Ok(None);
         }
         Ended::Failed(by) => {
             let mut said = String::new();
@@ -188,7 +203,7 @@ fn run(
         }
     }
     let executed = Executed::read(folder.path()).map_err(Failure::failed)?;
-    Ok((took, executed))
+    Ok(Some((took, executed)))
 }
 
 /// The code that the processes of a test have executed.

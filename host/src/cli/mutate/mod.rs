@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     functions: Vec<String>,
 
-    /// Also change guards, comparisons, constants and arithmetic of library code that was inlined
+    /// Also change functions of libraries, and guards, comparisons, constants and arithmetic of library code that was inlined
     #[arg(long)]
     libraries: bool,
 
@@ -108,7 +108,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let journal = Journal::open(&arguments.journal, suite.digest(arguments.seeds));
     let mut journal = journal.map_err(Failure::failed)?;
 
-    let baseline = Baseline::run(&suite, arguments.seeds, &interrupt, &console)?;
+    let until = arguments
+        .stop_after
+        .map(|it| begun + Duration::from_secs(it));
+    let baseline = Baseline::run(&suite, (arguments.seeds, until), &interrupt, &console)?;
     let tests = counted(baseline.reaching() as u64, "test");
     let listed = arguments.list(&baseline)?;
     let mutants = counted(listed.candidates.len() as u64, "mutant");
@@ -119,9 +122,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .unreached
         .into_iter()
         .for_each(|it| report.add_unreached(it));
-    let until = arguments
-        .stop_after
-        .map(|it| begun + Duration::from_secs(it));
     let trials = trials::Trials {
         suite: &suite,
         baseline: &baseline,
@@ -202,7 +202,7 @@ impl Arguments {
         }
         if listed.candidates.is_empty() && listed.unreached.is_empty() {
             return Err(Failure::Failed(
-                "nothing to change: no kernel that tests launch has a change of these".to_owned(),
+                "nothing to change: no kernel that tests launch has a change of these; libraries are changed with --libraries".to_owned(),
             ));
         }
         Ok(listed)
@@ -218,7 +218,8 @@ impl Arguments {
         let is_named = |name: &String| place.function.contains(name);
         (self.changes.is_empty() || self.changes.contains(&operator))
             && (self.functions.is_empty() || self.functions.iter().any(is_named))
-            && (self.libraries || place.inlined.is_none() || operator.is_of_memory())
+            && (self.libraries
+                || !place.is_in_library && (place.inlined.is_none() || operator.is_of_memory()))
     }
 
     /// Returns how far the score is below what was asked for, if it is.
