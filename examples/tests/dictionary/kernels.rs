@@ -162,47 +162,88 @@ pub(crate) fn warps(device: &Device) -> Result<(), Failed> {
     equal(&out.to_vec()?, &(0..64).map(expected).collect::<Vec<_>>())
 }
 
+/// Whole numbers in a mixed order, of which no two are equal: the least and the greatest are in the middle.
+fn mixed(len: usize) -> Vec<f32> {
+    (0..len)
+        .map(|i| ((i * 37 + 11) % len) as f32 - 60.0)
+        .collect()
+}
+
 pub(crate) fn blocks(device: &Device) -> Result<(), Failed> {
-    let x = device.buffer_from(&counted(120))?;
-    let mut sums = device.buffer_zeroed::<u32>(workspace_words::<f32>(3))?;
-    let mut places = device.buffer_zeroed::<u32>(workspace_words::<(f32, u32)>(3))?;
-    let mut out = device.buffer_filled(120, [f32::NAN; 7])?;
-    let mut all = device.buffer_filled(6, f32::NAN)?;
+    // A part of a warp, several warps, and as many as a block has.
+    for (count, threads) in [(3, 40), (5, 160), (2, 1024)] {
+        blocks_of(device, count, threads)?;
+    }
+    Ok(())
+}
+
+fn blocks_of(device: &Device, count: usize, threads: usize) -> Result<(), Failed> {
+    let len = count * threads;
+    let values = mixed(len);
+    let x = device.buffer_from(&values)?;
+    let mut sums = device.buffer_zeroed::<u32>(workspace_words::<f32>(count))?;
+    let mut places = device.buffer_zeroed::<u32>(workspace_words::<(f32, u32)>(count))?;
+    let mut out = device.buffer_filled(len, [f32::NAN; 7])?;
+    let mut all = device.buffer_filled(2 * count, f32::NAN)?;
     let arguments = (
         x.slice(..),
         sums.slice_mut(..),
         places.slice_mut(..),
         out.slice_mut(..),
-        all.slice_mut(..).shaped([3, 2]),
+        all.slice_mut(..).shaped([count, 2]),
     );
-    launch(
-        device,
-        blocks::entry(),
-        LaunchConfig::blocks(3, 40),
-        arguments,
-    )?;
-    let expected = |i: usize| {
-        let (first, rank) = (i / 40 * 40, i % 40);
-        let sum = |to: usize| (first..to).map(|i| i as f32).sum::<f32>();
-        [
-            sum(first + 40),
-            (first + 39) as f32,
-            39.0,
-            sum(i),
-            i as f32,
-            rank as f32,
-            40.0,
-        ]
-    };
-    equal(&out.to_vec()?, &(0..120).map(expected).collect::<Vec<_>>())?;
+    let config = LaunchConfig::blocks(count as u64, threads as u32);
+    launch(device, blocks::entry(), config, arguments)?;
+    let expected = values.chunks(threads).flat_map(|block| {
+        let greatest = block.iter().copied().fold(f32::MIN, f32::max);
+        let place = block.iter().position(|it| *it == greatest);
+        let (mut before, mut running) = (0.0, f32::MIN);
+        block.iter().enumerate().map(move |(rank, v)| {
+            running = running.max(*v);
+            let told = [
+                block.iter().sum(),
+                greatest,
+                place.unwrap_or(usize::MAX) as f32,
+                before,
+                running,
+                rank as f32,
+                threads as f32,
+            ];
+            before += v;
+            told
+        })
+    });
+    equal(&out.to_vec()?, &expected.collect::<Vec<_>>())?;
     // The block that comes last to the sum need not be the one that comes last to the place.
     let all = all.to_vec()?;
     let told_by = |column: usize| -> Vec<f32> {
         let told = all.iter().skip(column).step_by(2).copied();
         told.filter(|told| *told != -1.0).collect()
     };
-    equal(&told_by(0), &[119.0 * 60.0])?;
-    equal(&told_by(1), &[0.0])
+    equal(&told_by(0), &[values.iter().sum()])?;
+    let least = values.iter().position(|it| *it == -60.0);
+    equal(&told_by(1), &[least.unwrap_or(usize::MAX) as f32])
+}
+
+/// Sums before each thread of grids of other shapes than the page's.
+pub(crate) fn scans(device: &Device) -> Result<(), Failed> {
+    for (count, threads) in [(1, 32), (5, 40), (4, 160), (2, 1024)] {
+        let values = mixed(count * threads);
+        let x = device.buffer_from(&values)?;
+        let mut workspace = device.buffer_zeroed::<u32>(workspace_words::<f32>(count))?;
+        let mut y = device.buffer_filled(values.len(), f32::NAN)?;
+        let config = LaunchConfig::blocks(count as u64, threads as u32);
+        let prepared = device.prepare_cooperative(scan_of_the_grid::entry(), config)?;
+        let arguments = (x.slice(..), workspace.slice_mut(..), y.slice_mut(..));
+        prepared.run(&Stream::new(device)?, arguments)?;
+        let mut sum = 0.0;
+        let expected = values.iter().map(|value| {
+            sum += value;
+            sum - value
+        });
+        equal(&y.to_vec()?, &expected.collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 pub(crate) fn dimensions(device: &Device) -> Result<(), Failed> {

@@ -20,12 +20,13 @@ const SOURCES: [&str; 2] = [
 type Case = fn(&Device) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases: [(&str, Case); 16] = [
+    let cases: [(&str, Case); 17] = [
         ("functions", kernels::functions),
         ("indices", kernels::indices),
         ("shared_memory", kernels::shared_memory),
         ("warps", kernels::warps),
         ("blocks", kernels::blocks),
+        ("scans", kernels::scans),
         ("dimensions", kernels::dimensions),
         ("atomics", kernels::atomics),
         ("histogram", kernels::histogram),

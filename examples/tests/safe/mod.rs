@@ -126,8 +126,18 @@ fn close(actual: &[f32], expected: &[f64], what: &str) -> Result<(), Failed> {
 
 const MATRICES: [[usize; 2]; 4] = [[1, 1], [5, 33], [70, 100], [3, 1000]];
 
+/// Threads of a block: a few warps, and as many as the kernels take.
+const BLOCKS: [u32; 2] = [64, 256];
+
+/// Each of some extents with blocks of each size.
+fn with_blocks<T: Copy>(extents: &[T]) -> impl Iterator<Item = (T, u32)> {
+    extents
+        .iter()
+        .flat_map(|&extents| BLOCKS.map(|threads| (extents, threads)))
+}
+
 fn softmaxes(device: &Device) -> Result<(), Failed> {
-    for [rows, columns] in MATRICES {
+    for ([rows, columns], threads) in with_blocks(&MATRICES) {
         let host: Vec<f32> = random(1, rows * columns)
             .iter()
             .map(|x| 20.0 * x - 10.0)
@@ -138,7 +148,7 @@ fn softmaxes(device: &Device) -> Result<(), Failed> {
             device.buffer_filled(host.len(), f32::NAN)?,
             device.buffer_filled(host.len(), f32::NAN)?,
         ];
-        let config = LaunchConfig::blocks(2, 64);
+        let config = LaunchConfig::blocks(2, threads);
         let shaped = y.slice_mut(..).shaped([rows, columns]);
         run(
             device,
@@ -159,7 +169,7 @@ fn softmaxes(device: &Device) -> Result<(), Failed> {
 
 fn layer_norms(device: &Device) -> Result<(), Failed> {
     const EPSILON: f32 = 1e-3;
-    for [rows, columns] in MATRICES {
+    for ([rows, columns], threads) in with_blocks(&MATRICES) {
         let host = random(2, rows * columns);
         let row = |row: &[f32]| layer_norm::reference(row, 1.5, -0.5, EPSILON).collect::<Vec<_>>();
         let expected: Vec<f64> = host.chunks(columns).flat_map(row).collect();
@@ -172,7 +182,7 @@ fn layer_norms(device: &Device) -> Result<(), Failed> {
             device.buffer_filled(host.len(), f32::NAN)?,
             device.buffer_filled(host.len(), f32::NAN)?,
         ];
-        let config = LaunchConfig::blocks(2, 96);
+        let config = LaunchConfig::blocks(2, threads);
         let shaped = y.slice_mut(..).shaped([rows, columns]);
         let arguments = (x.slice(..), gain.slice(..), bias.slice(..), EPSILON, shaped);
         run(device, layer_norm::layer_norm::entry(), config, arguments)?;
@@ -293,7 +303,7 @@ fn diffusions(device: &Device) -> Result<(), Failed> {
 
 /// Rows of no entry, of some and of many.
 fn sparse_products(device: &Device) -> Result<(), Failed> {
-    for rows in [1, 40, 100] {
+    for (rows, threads) in with_blocks(&[1, 40, 100]) {
         let (mut starts, mut columns) = (vec![0u32], Vec::new());
         for row in 0..rows {
             columns.extend((0..row * 13 % 90).map(|entry| ((row + entry * entry) % rows) as u32));
@@ -310,7 +320,7 @@ fn sparse_products(device: &Device) -> Result<(), Failed> {
             device.buffer_filled(rows, f32::NAN)?,
             device.buffer_filled(rows, f32::NAN)?,
         ];
-        let config = LaunchConfig::blocks(3, 64);
+        let config = LaunchConfig::blocks(3, threads);
         let shaped = y.slice_mut(..).shaped([rows, 1]);
         let arguments = (
             starts.slice(..),
@@ -342,7 +352,7 @@ fn sparse_products(device: &Device) -> Result<(), Failed> {
 }
 
 fn segmented_scans(device: &Device) -> Result<(), Failed> {
-    for [rows, columns] in [[1, 1], [5, 100], [8, 64], [3, 333]] {
+    for ([rows, columns], threads) in with_blocks(&[[1, 1], [5, 100], [8, 64], [3, 700]]) {
         let len = rows * columns;
         let host = random(8, len);
         let starts: Vec<u32> = random(9, len).iter().map(|x| (*x < 0.02).into()).collect();
@@ -354,7 +364,7 @@ fn segmented_scans(device: &Device) -> Result<(), Failed> {
             device.buffer_filled(len, f32::NAN)?,
             device.buffer_filled(len, f32::NAN)?,
         ];
-        let config = LaunchConfig::blocks(rows as u64, 64);
+        let config = LaunchConfig::blocks(rows as u64, threads);
         let prepared =
             device.prepare_cooperative(segmented_scan::segmented_scan::entry(), config)?;
         let stream = Stream::new(device)?;

@@ -39,7 +39,8 @@ pub struct Place {
     pub line: u32,
     /// The line of the library's code that was inlined there, which the instruction is from.
     pub inlined: Option<String>,
-    /// Whether no line of its function is the author's: one of the compiler's libraries or of ours, that is called and not inlined.
+    /// Whether it is not the author's: no line of its function is, which belongs to the compiler's libraries or to ours and was not
+    /// inlined; or the change is of an order that ptx-std has chosen.
     pub is_in_library: bool,
     /// The digest of the module's text.
     pub module: u64,
@@ -166,9 +167,12 @@ impl Reader<'_> {
                     }
                     known.insert(like, mutants.all.len());
                 }
+                let mut place = self.place(at);
+                place.is_in_library |= operator == Operator::Order
+                    && source::is_of_ptx_std(self.module, self.body, at);
                 mutants.all.push(Mutant {
                     operator,
-                    place: self.place(at),
+                    place,
                     before,
                     after: one_line(&after),
                     change: Change {

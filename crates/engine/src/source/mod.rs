@@ -153,7 +153,7 @@ fn in_library(file: &str) -> String {
         .or_else(|| file.rsplit_once("/library/"))
         .or_else(|| file.rsplit_once("/include/"))
         .unwrap_or(("", file));
-    let within = match within.find("ptx-std/src/") {
+    let within = match within.find(PTX_STD) {
         Some(at) => &within[at..],
         None => within,
     };
@@ -175,12 +175,31 @@ pub(crate) fn is_in_library(module: &Module, body: &Body) -> bool {
     !all.is_empty() && !all.any(|at| attributed::is_of_author(module, body, at))
 }
 
-/// Files that are not the kernel's author's: the compiler's libraries and ours.
-pub fn is_foreign(file: &str) -> bool {
+/// Whether ptx-std calls the compiler's library for an instruction, and the author's code ptx-std: an access of core's atomics whose
+/// order is ptx-std's choice.
+pub(crate) fn is_of_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
+    let all = inlined(body, body.instructions[index].location);
+    let mut files = all.filter_map(|at| Some(known(module, body, at)?.0));
+    files.next().is_some_and(is_compilers)
+        && files
+            .find(|it| !is_compilers(it))
+            .is_some_and(|it| it.contains(PTX_STD))
+}
+
+/// The sources of ptx-std, in any folder.
+const PTX_STD: &str = "ptx-std/src/";
+
+/// Files of the compiler's libraries.
+fn is_compilers(file: &str) -> bool {
     file.starts_with("/rustc/")
         || file.starts_with("/usr/src/rustc-") // Debian's.
         || file.contains("/rustlib/src/")
-        || file.contains("ptx-std/src/")
+}
+
+/// Files that are not the kernel's author's: the compiler's libraries and ours.
+pub fn is_foreign(file: &str) -> bool {
+    is_compilers(file)
+        || file.contains(PTX_STD)
         || file.contains("/registry/src/") && file.contains("/glam-") // Whose vectors ptx-std's indices are.
         || file.contains("/targets/x86_64-linux/include/") // CUDA's headers.
         || file.contains("/cuda/include/")

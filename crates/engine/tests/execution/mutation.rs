@@ -403,6 +403,29 @@ fn code_of_a_library_is_told_from_the_author_s() {
 }
 
 #[test]
+fn orders_that_ptx_std_has_chosen_are_a_library_s() {
+    let body = |middle: &str| {
+        format!(
+            ".file 1 \"/home/me/k.rs\"\n .file 2 \"{middle}\"\n .file 3 \"/rustc/58cf8f9/library/core/src/sync/atomic.rs\"\n
+             .loc 1 7 3\n .loc 2 9 3, function_name $name, inlined_at 1 7 3\n
+             .loc 3 5 1, function_name $name, inlined_at 2 9 3\n
+             st.relaxed.sys.global.u32 [%rd1], %r1;"
+        )
+    };
+    let of = |middle: &str| -> Vec<(Operator, bool)> {
+        let all = mutants(&body(middle)).all.into_iter();
+        all.filter(|it| it.operator != Operator::Guard)
+            .map(|it| (it.operator, it.place.is_in_library))
+            .collect()
+    };
+    let (order, index) = (Operator::Order, Operator::Index);
+    let ours = of("/home/me/crates/ptx-std/src/shared/tile.rs");
+    assert_eq!(ours, [(order, true), (order, true), (index, false)]);
+    let authors = of("/home/me/words.rs");
+    assert_eq!(authors, [(order, false), (order, false), (index, false)]);
+}
+
+#[test]
 fn scopes_of_shared_memory_stay_where_no_block_maps_another_s() {
     let orders = |body: &str| -> Vec<String> {
         let all = mutants(body).all.into_iter();

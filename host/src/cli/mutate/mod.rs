@@ -50,7 +50,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     functions: Vec<String>,
 
-    /// Also change functions of libraries, and guards, comparisons, constants and arithmetic of library code that was inlined
+    /// Also change functions of libraries, orders that ptx-std has chosen, and guards, comparisons, constants and arithmetic of library code
+    /// that was inlined
     #[arg(long)]
     libraries: bool,
 
