@@ -66,6 +66,7 @@ mod line;
 mod local;
 mod overlap;
 mod products;
+mod proxy_fences;
 mod read_only;
 mod seen;
 mod sets;

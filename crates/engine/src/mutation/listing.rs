@@ -89,7 +89,7 @@ impl Mutants {
     pub fn of(text: &str) -> Result<Mutants, ParseError> {
         let (module, spans) = ptx::parse_with_spans(text)?;
         let mut mutants = Mutants::default();
-        // What another module defines may do so, too.
+        // Functions that another module defines may do so, too.
         let is_elsewhere = |it: &Function| it.body.is_none() && !is_builtin(&it.name);
         let maps_shared = ["mapa", "shared::cluster", "multicast::cluster"]
             .iter()
