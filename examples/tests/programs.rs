@@ -2,6 +2,7 @@
 //! kernels without `unsafe`.
 
 mod dictionary;
+mod direct;
 mod safe;
 
 use std::fs;
@@ -48,6 +49,7 @@ fn main() {
         ]
     });
     let trials = trials
+        .chain(direct::trials())
         .chain(safe::trials())
         .chain(dictionary::trials())
         .chain([Trial::test(

@@ -481,7 +481,7 @@ pub fn dimensions(
     }
     // CUDA: `if (threadIdx.x == 0) sums[blockIdx.x] = sum;`
     for mut row in by_blocks.own_rows() {
-        let sum = group::block().sum(0.5_f32);
+        let sum = group::block().sum(group::block().rank() as f32);
         row.own_element().into_iter().for_each(|(_, y)| *y = sum);
     }
 }
@@ -491,23 +491,25 @@ pub fn dimensions(
 /// Changes each word in another way.
 ///
 /// # Safety
-/// `words` and `floats` have eight elements that are 0, and 100; nothing else reaches them.
+/// `words` has eight elements, and `counts` one for each block; nothing else reaches them, nor what the others point to.
 #[kernel]
 pub unsafe fn atomics(
     words: *mut u32,
+    counts: *mut u32,
     floats: *mut f32,
     double: *mut f64,
     flag: *mut u32,
     seen: *mut u32,
 ) {
     let i = thread::global_index() as u32;
+    let block = thread::block_idx_x() as usize;
     unsafe {
         // CUDA: `atomicAdd(&n, 2u)`
         // Note: Scope and order are said: `device`, `Relaxed`. CUDA's functions are relaxed, too.
         atomic_fetch_add_u32_device(words, Ordering::Relaxed, 2);
 
-        // CUDA: `atomicAdd_block(&n, 1u)`
-        atomic_fetch_add_u32_block(words.add(1), Ordering::Relaxed, 1);
+        // CUDA: `atomicAdd_block(&counts[blockIdx.x], 1u)`
+        atomic_fetch_add_u32_block(counts.add(block), Ordering::Relaxed, 1);
 
         // CUDA: `atomicAdd_system(&n, 1u)`
         atomic_fetch_add_u32_system(words.add(2), Ordering::Relaxed, 1);

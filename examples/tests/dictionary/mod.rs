@@ -20,8 +20,9 @@ const SOURCES: [&str; 2] = [
 type Case = fn(&Device) -> Result<(), Failed>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases: [(&str, Case); 17] = [
+    let cases: [(&str, Case); 18] = [
         ("functions", kernels::functions),
+        ("nothing", kernels::nothing),
         ("indices", kernels::indices),
         ("shared_memory", kernels::shared_memory),
         ("warps", kernels::warps),
@@ -45,6 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("dictionary::page", page),
         Trial::test("dictionary::launched", every_kernel_is_launched),
         Trial::test("dictionary::rows", rows_are_read),
+        Trial::test("emulator::dictionary::panics", kernels::panics),
     ];
     both.into_iter().flatten().chain(of_host).collect()
 }

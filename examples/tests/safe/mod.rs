@@ -1,5 +1,7 @@
 //! The kernels without `unsafe`, and nvcc's twins of them, on both machines: the same data, the same references.
 
+mod edges;
+
 use std::fs;
 use std::path::Path;
 
@@ -12,19 +14,24 @@ use ridgepoint_driver::{Emulation, LaunchConfig, Schedule, Stream};
 /// A test that runs a kernel and its twin, and compares both with the reference.
 type Case = fn(&Device) -> Result<(), Failed>;
 
-const CASES: [(&str, Case); 6] = [
-    ("softmax", softmaxes),
-    ("layer_norm", layer_norms),
-    ("product", products),
-    ("diffusion", diffusions),
-    ("spmv", sparse_products),
-    ("segmented_scan", segmented_scans),
+/// A kernel's file, its test with its twin, and that of what the twin does not take.
+const CASES: [(&str, Case, Case); 6] = [
+    ("softmax", softmaxes, edges::softmaxes),
+    ("layer_norm", layer_norms, edges::layer_norms),
+    ("product", products, edges::products),
+    ("diffusion", diffusions, edges::diffusions),
+    ("spmv", sparse_products, edges::sparse_products),
+    ("segmented_scan", segmented_scans, edges::segmented_scans),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
     let cases = CASES.into_iter();
-    let both =
-        cases.flat_map(|(name, case)| on_both(&format!("safe::{name}"), examples::ptx(), case));
+    let both = cases.flat_map(|(name, case, edges)| {
+        let edges = on_both(&format!("safe::{name}_edges"), examples::ptx(), edges);
+        on_both(&format!("safe::{name}"), examples::ptx(), case)
+            .into_iter()
+            .chain(edges)
+    });
     let unsafe_words = Trial::test("safe::without_unsafe", without_unsafe);
     let of_checks = Trial::test("safe::checked", checked);
     both.chain([unsafe_words, of_checks]).collect()
@@ -39,8 +46,9 @@ fn checked() -> Result<(), Failed> {
             ..Emulation::default()
         };
         let device = Device::emulator_with(emulation, examples::ptx())?;
-        for (_, case) in CASES {
+        for (_, case, edges) in CASES {
             case(&device)?;
+            edges(&device)?;
         }
     }
     Ok(())
@@ -56,7 +64,7 @@ fn without_unsafe() -> Result<(), Failed> {
             .filter(|line| !line.trim_start().starts_with("//"));
         Ok(code.into_iter().any(|line| line.contains("unsafe")))
     };
-    for (name, _) in CASES {
+    for (name, _, _) in CASES {
         if says(name)? {
             return Err(format!("{name}.rs says `unsafe`").into());
         }

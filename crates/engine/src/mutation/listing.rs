@@ -40,7 +40,7 @@ pub struct Place {
     /// The line of the library's code that was inlined there, which the instruction is from.
     pub inlined: Option<String>,
     /// Whether it is not the author's: no line of its function is, which belongs to the compiler's libraries or to ours and was not
-    /// inlined; or the change is of an order that ptx-std has chosen.
+    /// inlined; or it is a step of an algorithm of ptx-std; or the change is of an order that ptx-std has chosen.
     pub is_in_library: bool,
     /// The digest of the module's text.
     pub module: u64,
@@ -168,8 +168,9 @@ impl Reader<'_> {
                     known.insert(like, mutants.all.len());
                 }
                 let mut place = self.place(at);
-                place.is_in_library |= operator == Operator::Order
-                    && source::is_of_ptx_std(self.module, self.body, at);
+                place.is_in_library |= source::is_step_of_ptx_std(self.module, self.body, at)
+                    || operator == Operator::Order
+                        && source::is_ordered_by_ptx_std(self.module, self.body, at);
                 mutants.all.push(Mutant {
                     operator,
                     place,

@@ -175,15 +175,45 @@ pub(crate) fn is_in_library(module: &Module, body: &Body) -> bool {
     !all.is_empty() && !all.any(|at| attributed::is_of_author(module, body, at))
 }
 
-/// Whether ptx-std calls the compiler's library for an instruction, and the author's code ptx-std: an access of core's atomics whose
-/// order is ptx-std's choice.
-pub(crate) fn is_of_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
+/// Whether ptx-std has chosen the order of an access: it, and not the author's code, calls the functions that take one.
+pub(crate) fn is_ordered_by_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
+    let takes_order = |it: &&str| is_compilers(it) || is_any_of(it, &TAKE_ORDERS);
+    let mut callers = files(module, body, index).skip_while(takes_order);
+    let is_called = files(module, body, index)
+        .next()
+        .is_some_and(|it| takes_order(&it));
+    is_called && callers.next().is_some_and(|it| it.contains(PTX_STD))
+}
+
+/// Whether an instruction is of more than the author has called for by its name: a step of an algorithm of ptx-std, or of a panic.
+pub(crate) fn is_step_of_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
+    let is_library = |it: &&str| is_compilers(it) || it.contains(PTX_STD);
+    let mut libraries = files(module, body, index).take_while(is_library);
+    libraries.any(|it| is_any_of(it, &ALGORITHMS))
+}
+
+/// The files of an instruction's line, of the one where it was inlined, and so on.
+fn files<'m>(module: &'m Module, body: &'m Body, index: usize) -> impl Iterator<Item = &'m str> {
     let all = inlined(body, body.instructions[index].location);
-    let mut files = all.filter_map(|at| Some(known(module, body, at)?.0));
-    files.next().is_some_and(is_compilers)
-        && files
-            .find(|it| !is_compilers(it))
-            .is_some_and(|it| it.contains(PTX_STD))
+    all.filter_map(|at| Some(known(module, body, at)?.0))
+}
+
+/// Sources of ptx-std whose functions do what an access's order says that they are given.
+const TAKE_ORDERS: [&str; 3] = ["arch/nvptx/atomic.rs", "arch/nvptx/memory.rs", "atomic"];
+
+/// Sources of ptx-std whose functions are more than an instruction, with barriers and exchanges of their own.
+const ALGORITHMS: [&str; 5] = [
+    "arch/nvptx/panic.rs",
+    "cooperative.rs",
+    "group",
+    "io.rs",
+    "math",
+];
+
+/// Whether a file is one of ptx-std's whose names begin so.
+fn is_any_of(file: &str, beginnings: &[&str]) -> bool {
+    let name = file.find(PTX_STD).map(|at| &file[at + PTX_STD.len()..]);
+    name.is_some_and(|it| beginnings.iter().any(|beginning| it.starts_with(beginning)))
 }
 
 /// The sources of ptx-std, in any folder.
@@ -196,11 +226,12 @@ fn is_compilers(file: &str) -> bool {
         || file.contains("/rustlib/src/")
 }
 
-/// Files that are not the kernel's author's: the compiler's libraries and ours.
+/// Files that are not the kernel's author's: the compiler's libraries, ours, and crates that cargo has fetched.
 pub fn is_foreign(file: &str) -> bool {
     is_compilers(file)
         || file.contains(PTX_STD)
-        || file.contains("/registry/src/") && file.contains("/glam-") // Whose vectors ptx-std's indices are.
+        || file.contains("/registry/src/") // Crates that cargo has fetched.
+        || file.contains("/git/checkouts/")
         || file.contains("/targets/x86_64-linux/include/") // CUDA's headers.
         || file.contains("/cuda/include/")
         || file.contains("/bin/..//include/") // Found by nvcc beside itself.

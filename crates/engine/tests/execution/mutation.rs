@@ -402,27 +402,50 @@ fn code_of_a_library_is_told_from_the_author_s() {
     assert_eq!(is_in_library("/home/me/k.cu"), [false]);
 }
 
+/// Of an access that code of this file makes by a function of another: each kind of change, and whether it is a library's.
+fn of_access(file: &str, by: &str) -> Vec<(Operator, bool)> {
+    let body = format!(
+        ".file 1 \"/home/me/k.rs\"\n .file 2 \"{file}\"\n .file 3 \"{by}\"\n
+         .loc 1 7 3\n .loc 2 9 3, function_name $name, inlined_at 1 7 3\n
+         .loc 3 5 1, function_name $name, inlined_at 2 9 3\n
+         st.relaxed.sys.global.u32 [%rd1], %r1;"
+    );
+    let all = mutants(&body).all.into_iter();
+    let mut all: Vec<_> = all
+        .filter(|it| it.operator != Operator::Guard)
+        .map(|it| (it.operator, it.place.is_in_library))
+        .collect();
+    all.dedup();
+    all
+}
+
 #[test]
 fn orders_that_ptx_std_has_chosen_are_a_library_s() {
-    let body = |middle: &str| {
-        format!(
-            ".file 1 \"/home/me/k.rs\"\n .file 2 \"{middle}\"\n .file 3 \"/rustc/58cf8f9/library/core/src/sync/atomic.rs\"\n
-             .loc 1 7 3\n .loc 2 9 3, function_name $name, inlined_at 1 7 3\n
-             .loc 3 5 1, function_name $name, inlined_at 2 9 3\n
-             st.relaxed.sys.global.u32 [%rd1], %r1;"
-        )
-    };
-    let of = |middle: &str| -> Vec<(Operator, bool)> {
-        let all = mutants(&body(middle)).all.into_iter();
-        all.filter(|it| it.operator != Operator::Guard)
-            .map(|it| (it.operator, it.place.is_in_library))
-            .collect()
-    };
     let (order, index) = (Operator::Order, Operator::Index);
-    let ours = of("/home/me/crates/ptx-std/src/shared/tile.rs");
-    assert_eq!(ours, [(order, true), (order, true), (index, false)]);
-    let authors = of("/home/me/words.rs");
-    assert_eq!(authors, [(order, false), (order, false), (index, false)]);
+    let core = "/rustc/58cf8f9/library/core/src/sync/atomic.rs";
+    let ours = "/home/me/crates/ptx-std/src/arch/nvptx/atomic.rs";
+    for by in [core, ours] {
+        let chosen = of_access("/home/me/crates/ptx-std/src/shared/tile.rs", by);
+        assert_eq!(chosen, [(order, true), (index, false)], "{by}");
+        let authors = of_access("/home/me/words.rs", by);
+        assert_eq!(authors, [(order, false), (index, false)], "{by}");
+        let given = of_access("/home/me/crates/ptx-std/src/atomic/mid.rs", by);
+        assert_eq!(given, [(order, false), (index, false)], "{by}");
+    }
+}
+
+#[test]
+fn steps_of_algorithms_of_ptx_std_are_a_library_s() {
+    let (order, index) = (Operator::Order, Operator::Index);
+    let by = "/home/me/crates/ptx-std/src/arch/nvptx/warp.rs";
+    for algorithm in ["group.rs", "group/workspace.rs", "cooperative.rs", "io.rs"] {
+        let steps = of_access(&format!("/home/me/crates/ptx-std/src/{algorithm}"), by);
+        assert_eq!(steps, [(order, true), (index, true)], "{algorithm}");
+    }
+    let of_function = of_access("/home/me/crates/ptx-std/src/group.rs", "/home/me/own.rs");
+    assert_eq!(of_function, [(order, false), (index, false)]);
+    let called = of_access("/home/me/crates/ptx-std/src/warp.rs", by);
+    assert_eq!(called, [(order, false), (index, false)]);
 }
 
 #[test]

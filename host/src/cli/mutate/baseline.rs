@@ -43,6 +43,8 @@ pub(super) struct Run {
     lines: HashSet<(u64, u32)>,
     /// How often threads have executed the line that they executed most often.
     pub(super) most: u64,
+    /// Whether launches fail without a change, too, which the test expects: it alone tells what is wrong.
+    pub(super) expects_failure: bool,
 }
 
 impl Baseline {
@@ -78,7 +80,7 @@ impl Baseline {
                 if !matches!(ran, Ok(Some(_))) {
                     next.store(count, Ordering::Relaxed);
                 }
-                let Some((took, executed)) = ran? else {
+                let Some(passed_test) = ran? else {
                     let passed = passed.load(Ordering::Relaxed);
                     return Err(Failure::Failed(format!(
                         "the time of --stop-after was over before {} had passed without a change ({passed} of {count} had): \
@@ -90,7 +92,7 @@ impl Baseline {
                 baseline
                     .lock()
                     .expect("no thread has panicked")
-                    .add(index, took, executed);
+                    .add(index, passed_test);
                 console.step();
             }
         };
@@ -117,15 +119,17 @@ impl Baseline {
         }
     }
 
-    fn add(&mut self, test: usize, took: Duration, executed: Executed) {
+    fn add(&mut self, test: usize, passed: Passed) {
+        let executed = passed.executed;
         if executed.lines.is_empty() {
             return;
         }
         self.runs.push(Run {
             test,
-            took,
+            took: passed.took,
             lines: executed.lines,
             most: executed.most,
+            expects_failure: passed.expects_failure,
         });
         self.modules.extend(executed.modules);
         self.launched.extend(executed.launched);
@@ -159,13 +163,20 @@ impl Baseline {
     }
 }
 
+/// A test that passes without a change.
+struct Passed {
+    took: Duration,
+    executed: Executed,
+    expects_failure: bool,
+}
+
 /// Runs a test. None where the time has ended meanwhile.
 fn run(
     suite: &Suite,
     test: &Test,
     (seeds, until): (u64, Option<Instant>),
     interrupt: &Interrupt,
-) -> Result<Option<(Duration, Executed)>, Failure> {
+) -> Result<Option<Passed>, Failure> {
     let folder = tempfile::tempdir().map_err(Failure::failed)?;
     let mut output = tempfile::tempfile().map_err(Failure::failed)?;
     let conditions = Conditions {
@@ -184,7 +195,7 @@ fn run(
         .map_err(|error| Failure::Failed(format!("cannot run {name}: {error}")))?;
     let took = begun.elapsed();
     match ended {
-        Ended::Passed => {}
+        Ended::Passed | Ended::PassedWithFailure => {}
         Ended::Interrupted => {
             interrupt.check()?;
             return Ok(None);
@@ -203,7 +214,11 @@ fn run(
         }
     }
     let executed = Executed::read(folder.path()).map_err(Failure::failed)?;
-    Ok(Some((took, executed)))
+    Ok(Some(Passed {
+        took,
+        executed,
+        expects_failure: ended == Ended::PassedWithFailure,
+    }))
 }
 
 /// The code that the processes of a test have executed.

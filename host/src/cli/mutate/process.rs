@@ -41,6 +41,8 @@ pub(super) struct Conditions<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Passed,
+    /// The test passes although a launch has failed, as one of a panic does.
+    PassedWithFailure,
     Failed(Killer),
     /// A signal has asked the command to end, or its time is over.
     Interrupted,
@@ -110,6 +112,7 @@ impl Test {
             pause = (2 * pause).min(Duration::from_millis(20));
         };
         Ok(match (records.killer(), status.success()) {
+            (Some(Killer::Launch), true) => Ended::PassedWithFailure,
             (Some(killer), _) => Ended::Failed(killer),
             (None, false) => Ended::Failed(Killer::Test),
             (None, true) => Ended::Passed,

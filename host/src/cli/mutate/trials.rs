@@ -14,7 +14,7 @@ use crate::cli::Failure;
 use crate::cli::console::Console;
 use crate::cli::interrupt::Interrupt;
 use crate::driver::cores;
-use crate::mutation::{Answer, Journal, Mutant, Report, has_been_made};
+use crate::mutation::{Answer, Journal, Killer, Mutant, Report, has_been_made};
 use crate::report::counted;
 
 /// A change, in each module that has the function.
@@ -140,8 +140,12 @@ impl Trials<'_> {
                 coverage: None,
                 output: None,
             };
-            match test.run(self.suite, &conditions, self.interrupt)? {
-                Ended::Passed => {}
+            let ended = match test.run(self.suite, &conditions, self.interrupt)? {
+                Ended::PassedWithFailure if !run.expects_failure => Ended::Failed(Killer::Launch),
+                ended => ended,
+            };
+            match ended {
+                Ended::Passed | Ended::PassedWithFailure => {}
                 Ended::Interrupted => return Ok(None),
                 Ended::Failed(_) if !has_been_made(&change) => return Ok(Some(Answer::Refused)),
                 Ended::Failed(by) => {
