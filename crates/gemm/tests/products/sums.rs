@@ -16,8 +16,8 @@ use crate::number::Number;
 
 const ORDERS: [Order; 2] = [Order::ByColumns, Order::ByRows];
 
-/// Sizes at, below and above those of tiles.
-const EDGES: [Sizes; 8] = [
+/// Sizes at, below and above those of tiles, and more terms than all stages have.
+const EDGES: [Sizes; 9] = [
     [1, 1, 1],
     [128, 256, 64],
     [127, 255, 63],
@@ -26,6 +26,7 @@ const EDGES: [Sizes; 8] = [
     [200, 72, 8],
     [3, 300, 130],
     [300, 8, 70],
+    [100, 70, 1100],
 ];
 
 fn edges<T>(device: &Device, orders: &[Order]) -> Result<(), Failed>
@@ -82,10 +83,12 @@ where
     T: Element + Number,
     T::Result: Number,
 {
-    let all: [Sizes; 3] = match device.properties().is_emulated() {
-        true => [[256, 504, 130], [300, 120, 200], [64, 128, 1024]],
-        false => [[2100, 3584, 200], [1900, 2304, 200], [64, 128, 1024]],
+    let wide: [Sizes; 2] = match device.properties().is_emulated() {
+        true => [[256, 504, 130], [300, 120, 200]],
+        false => [[2100, 3584, 200], [1900, 2304, 200]],
     };
+    // Small ones, of a tile, of two below each other, and of two side by side.
+    let small: [Sizes; 3] = [[64, 128, 1024], [100, 120, 300], [40, 200, 300]];
     let finishes = [
         (0.5, false, Activation::None),
         (1.0, true, Activation::None),
@@ -94,7 +97,7 @@ where
     ];
     for &order in orders {
         let mut seen = HashSet::new();
-        for [m, n, k] in all {
+        for [m, n, k] in wide.into_iter().chain(small) {
             let plan = Plan::<T>::new(device, [m, n, k], order)?;
             let Kernel::Copied(entry) = plan.kernel() else {
                 return Err("a row of C has a multiple of 16 bytes".into());
@@ -110,7 +113,7 @@ where
                 compare::<T>(device, &case)?;
             }
         }
-        gpu_test::equal(&[seen.len()], &[all.len()])?;
+        gpu_test::equal(&[seen.len()], &[3])?;
     }
     Ok(())
 }
@@ -152,12 +155,41 @@ where
         [128, 128, 200],
         [50, 128, 1100],
         [127, 72, 3001],
+        [40, 200, 300],
     ] {
         for &order in orders {
             let plan = Plan::<T>::new(device, [m, n, k], order)?;
             gpu_test::equal(&plan.config().block, &[160, 1, 1])?;
             let case = Case::plain::<T>([m, n, k], order, aligned::<T::Result>(n));
             compare::<T>(device, &case)?;
+        }
+    }
+    Ok(())
+}
+
+/// Operands that are copied into rows of their own first: several blocks for each row, and several rows for each block.
+fn packed<T>(device: &Device, orders: &[Order]) -> Result<(), Failed>
+where
+    T: Element + Number,
+    T::Result: Number,
+{
+    let dense = |columns: usize| Place {
+        start: 1,
+        pitch: columns + 1,
+    };
+    for &order in orders {
+        for [m, n, k] in [[70, 40, 1100], [8, 8, 33_000]] {
+            let (b, is_long) = match order {
+                Order::ByColumns => (k, false),
+                Order::ByRows => (n, true),
+            };
+            if k < 10_000 || is_long {
+                let case = Case {
+                    places: [dense(k), dense(b), aligned::<T::Result>(n)],
+                    ..Case::plain::<T>([m, n, k], order, dense(n))
+                };
+                compare::<T>(device, &case)?;
+            }
         }
     }
     Ok(())
@@ -175,7 +207,7 @@ where
             [256, 504, 130],
             [300, 120, 200],
             [1100, 256, 70],
-            [300, 203, 90],
+            [1200, 303, 90],
         ],
         false => &[[2100, 3584, 200], [1900, 2304, 200], [2100, 3571, 90]],
     };
@@ -462,12 +494,13 @@ where
     T: Element + Number,
     T::Result: Number,
 {
-    let checks: [(&str, CheckOfOrders); 7] = [
+    let checks: [(&str, CheckOfOrders); 8] = [
         ("nothing", nothing::<T>),
         ("edges", edges::<T>),
         ("finishes", finishes::<T>),
         ("finished_copies", finished_copies::<T>),
         ("small", small::<T>),
+        ("packed", packed::<T>),
         ("pairs", pairs::<T>),
         ("many", many::<T>),
     ];
@@ -477,11 +510,12 @@ where
 /// The cases of this module, each on the emulator and on a GPU.
 pub(crate) fn trials() -> Vec<Trial> {
     let by_columns = &ORDERS[..1];
-    let of_f64: [(&str, CheckOfOrders); 5] = [
+    let of_f64: [(&str, CheckOfOrders); 6] = [
         ("nothing", nothing::<f64>),
         ("edges", edges::<f64>),
         ("finishes", finishes::<f64>),
         ("shared", shared),
+        ("packed", packed::<f64>),
         ("many", many::<f64>),
     ];
     let others: [(&str, Check); 4] = [
