@@ -47,7 +47,13 @@ fn emulator(criterion: &mut Criterion<CoreTime>) {
     };
     let counting = engine.with_emulation(counts).expect("it is the emulator");
     run(criterion, "PTX, counted", &counting);
-    assert!(!counting.take_counts().is_empty(), "nothing was counted");
+    // `cargo test scan` leaves out all whose names do not contain the word.
+    let is_chosen = std::env::args().skip(1).any(|it| !it.starts_with('-'));
+    let may_be_left_out = is_chosen && !is_measured;
+    assert!(
+        may_be_left_out || !counting.take_counts().is_empty(),
+        "nothing was counted"
+    );
     run(
         criterion,
         "functions",

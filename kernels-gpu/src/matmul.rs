@@ -38,10 +38,13 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
     // the product reads four rows at once; of B along a row.
     let (a_row, a_column) = (thread / 4, thread % 4 * OWN);
     let (b_row, b_column) = (thread / 16, thread % 16 * OWN);
-    // SAFETY: inside the matrices, by the kernel's contract, for each tile below.
-    let mut a_next = unsafe { a.as_ptr().add((first_row + a_row) * inner + a_column) };
-    // SAFETY: as above.
-    let mut b_next = unsafe { b.as_ptr().add(b_row * columns + first_column + b_column) };
+    // Inside the matrices, by the kernel's contract, for each tile below.
+    let mut a_next = a
+        .as_ptr()
+        .wrapping_add((first_row + a_row) * inner + a_column);
+    let mut b_next = b
+        .as_ptr()
+        .wrapping_add(b_row * columns + first_column + b_column);
 
     let mut sums = [[0.0f32; OWN]; OWN];
     for _ in 0..inner / DEPTH {
@@ -53,8 +56,8 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
                 *a_tile.add((a_column + i) * TILE + a_row) = *value;
             }
             vector::copy::<f32, OWN>(b_next, b_tile.add(b_row * TILE + b_column));
-            a_next = a_next.add(DEPTH);
-            b_next = b_next.add(DEPTH * columns);
+            a_next = a_next.wrapping_add(DEPTH);
+            b_next = b_next.wrapping_add(DEPTH * columns);
         }
         thread::sync_threads();
         for k in (0..DEPTH).step_by(UNROLL) {

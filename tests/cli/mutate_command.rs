@@ -78,6 +78,55 @@ fn a_test_without_a_change_is_ended_with_the_time() {
     assert!(begun.elapsed() < Duration::from_secs(100));
 }
 
+/// A kernel of which each launch ends in a trap, behind a store of each thread.
+const TRAPS: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<5>;
+	.reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [y];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mad.lo.u32 %r1, %r2, %r3, %r1;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.u64 %rd1, %rd1, %rd2;
+	mov.u32 %r4, 7;
+	st.global.u32 [%rd1], %r4;
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 trap;
+	ret;
+}
+";
+
+#[test]
+fn a_test_may_expect_a_launch_to_fail() {
+    let folder = folder();
+    fs::write(folder.path().join("saxpy.ptx"), TRAPS).expect("writable");
+    fs::write(folder.path().join("fails.sh"), "! ./saxpy").expect("writable");
+    let (output, errors) = run(folder.path(), "ridgepoint mutate sh fails.sh");
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    // The launch fails as before, and nobody looks at the number; an address that is wrong is found by the checks.
+    let answers = journal(folder.path());
+    let survived = answers.iter().any(|it| it["answer"] == "survived");
+    let killed = |it: &Value| it["answer"]["killed"]["by"]["check"].is_string();
+    assert!(
+        survived && answers.iter().any(killed),
+        "{errors}{answers:?}"
+    );
+    let by_launch = |it: &Value| it["answer"]["killed"]["by"] == "launch";
+    assert!(!answers.iter().any(by_launch), "{answers:?}");
+
+    let (output, errors) = run(folder.path(), "ridgepoint mutate ./saxpy");
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let said = "without a change ./saxpy fails, by a launch that failed";
+    assert!(errors.contains(said), "{errors}");
+}
+
 #[test]
 fn rows_tell_what_was_changed_where_and_what_has_noticed() {
     let folder = folder();

@@ -12,7 +12,7 @@ use engine::{Severity, check};
 use crate::counts;
 use crate::handles::lock;
 use crate::logs;
-use crate::report::{Found, Launched, Record, Side};
+use crate::report::{FAILURE, Found, Launched, Record, Side};
 use crate::settings::settings;
 
 thread_local! {
@@ -148,7 +148,7 @@ impl Cause<'_> {
     fn kind(&self) -> &'static str {
         match self {
             Cause::Checks(finding) => finding.kind.name(),
-            Cause::Failure => "failure",
+            Cause::Failure => FAILURE,
             Cause::Refused => "refused launch",
             Cause::Outside(_) => "call outside of an allocation",
         }

@@ -54,7 +54,15 @@ pub struct Found {
     pub before: Option<Side>,
 }
 
+/// The kind of a thread that failed by itself, as one that panics does, of a limit, or of the emulator.
+pub(crate) const FAILURE: &str = "failure";
+
 impl Found {
+    /// Whether the launch failed by itself: no check has found it.
+    pub fn is_failure(&self) -> bool {
+        self.kind == FAILURE
+    }
+
     /// Whether it is benign, so that the launch went on.
     pub fn is_benign(&self) -> bool {
         self.severity == Severity::Benign.name()

@@ -491,7 +491,7 @@ pub fn dimensions(
 /// Changes each word in another way.
 ///
 /// # Safety
-/// `words` has eight elements, and `counts` one for each block; nothing else reaches them, nor what the others point to.
+/// `words` has eight elements, `counts` one for each block, and the others point to one each; nothing else reaches any of them.
 #[kernel]
 pub unsafe fn atomics(
     words: *mut u32,

@@ -56,8 +56,7 @@ pub unsafe fn scan_sums(sums: *mut u32, len: u32) {
 /// `sums` has for each tile the sum of those before it.
 ///
 /// # Safety
-/// `y` has room for as many elements as `x`, `sums` has one per block, and all are aligned to 16
-/// bytes.
+/// `y` has room for as many elements as `x`, and all are aligned to 16 bytes. A block without a sum does nothing.
 #[kernel(block = [BLOCK])]
 pub unsafe fn scan_tiles(x: &[u32], sums: &[u32], y: *mut u32) {
     let Some(&(mut before)) = sums.get(thread::block_idx_x() as usize) else {

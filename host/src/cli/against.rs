@@ -120,7 +120,7 @@ fn earlier(
 fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBuf, Failure> {
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let here = match program {
-        Program::Bench(target, _) => PathBuf::from(target.folder),
+        Program::Bench(target) => PathBuf::from(target.folder),
         Program::Ridgepoint => env::current_dir().map_err(Failure::failed)?,
     };
     let inside = here
@@ -136,7 +136,7 @@ fn build(commit: &str, program: Program, interrupt: &Interrupt) -> Result<PathBu
     }
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     match program {
-        Program::Bench(target, _) => cargo.args([
+        Program::Bench(target) => cargo.args([
             "bench",
             "--no-run",
             "-p",

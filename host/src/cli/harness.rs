@@ -12,6 +12,7 @@ use super::explain;
 use super::failure::{self, Failure, STATUSES};
 use super::suite::{COMMON, Suite};
 use super::workload_commands::{Command, Program};
+use super::workload_tests;
 use crate::driver::Embedded;
 use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
@@ -61,10 +62,15 @@ pub fn bench(
         return failure::status(Err(Failure::Usage(reason)));
     }
     Suite::set(Suite::of(ptx, workloads));
-    let (words, run) = words(env::args_os());
+    let Some(words) = words(env::args_os()) else {
+        return match super::begin() {
+            Ok(()) => workload_tests::run(),
+            failed => failure::status(failed),
+        };
+    };
     match super::parsed::<Cli>(words) {
         Ok(cli) => {
-            let command = || cli.command.run(Program::Bench(target, run));
+            let command = || cli.command.run(Program::Bench(target));
             failure::status(super::begin().and_then(|()| command()))
         }
         Err(refused) => explain(&refused),
@@ -142,18 +148,9 @@ fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
     Ok(())
 }
 
-/// How cargo runs the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Run {
-    /// `cargo bench`, which says `--bench`, or a command.
-    Bench,
-    /// `cargo test --benches`: whether everything runs is what counts.
-    Test,
-}
-
-/// The words of the command line, with `measure` where there is no command: cargo gives what stands
-/// behind its `--`, and `--bench`.
-fn words(all: impl Iterator<Item = OsString>) -> (Vec<OsString>, Run) {
+/// The words of the command line, with `measure` where there is no command: `cargo bench` gives what stands behind its `--`, and
+/// `--bench`. None for `cargo test --benches`, which says neither.
+fn words(all: impl Iterator<Item = OsString>) -> Option<Vec<OsString>> {
     let mut words: Vec<OsString> = all.collect();
     let count = words.len();
     words.retain(|word| word != "--bench");
@@ -170,10 +167,7 @@ fn words(all: impl Iterator<Item = OsString>) -> (Vec<OsString>, Run) {
     if !has_command {
         words.insert(1.min(words.len()), "measure".into());
     }
-    match is_bench || has_command {
-        true => (words, Run::Bench),
-        false => (words, Run::Test),
-    }
+    (is_bench || has_command).then_some(words)
 }
 
 #[cfg(test)]
@@ -182,31 +176,24 @@ mod tests {
 
     #[test]
     fn cargos_words_are_taken_and_a_command_is_there_in_any_case() {
-        for (given, expected, run) in [
-            ("x --bench", "x measure", Run::Bench),
-            ("x scale --bench", "x measure scale", Run::Bench),
-            ("x", "x measure", Run::Test),
-            ("x roofline --k 1 --bench", "x roofline --k 1", Run::Bench),
-            ("x check", "x check", Run::Bench),
-            ("x --help --bench", "x --help", Run::Bench),
-            ("x --version --bench", "x --version", Run::Bench),
-            (
-                "x --color never list --bench",
-                "x --color never list",
-                Run::Bench,
-            ),
+        for (given, expected) in [
+            ("x --bench", Some("x measure")),
+            ("x scale --bench", Some("x measure scale")),
+            ("x", None),
+            ("x --nocapture scale", None),
+            ("x roofline --k 1 --bench", Some("x roofline --k 1")),
+            ("x check", Some("x check")),
+            ("x --help --bench", Some("x --help")),
+            ("x --version --bench", Some("x --version")),
+            ("x --color never list --bench", Some("x --color never list")),
             (
                 "x --color=never scale --bench",
-                "x measure --color=never scale",
-                Run::Bench,
+                Some("x measure --color=never scale"),
             ),
         ] {
-            let (words, found) = words(given.split(' ').map(OsString::from));
-            assert_eq!(
-                (words.join(" ".as_ref()), found),
-                (expected.into(), run),
-                "{given}"
-            );
+            let words = words(given.split(' ').map(OsString::from));
+            let words = words.map(|words| words.join(" ".as_ref()));
+            assert_eq!(words, expected.map(OsString::from), "{given}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! `ridgepoint measure`, which is also `cargo bench`: workloads at the values that they have for themselves.
 
+use std::cell::OnceCell;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::Args;
 use serde_json::json;
@@ -10,7 +12,6 @@ use serde_json::json;
 use super::ceilings::known_ceilings;
 use super::console::{Console, Target as Text};
 use super::destination::{Destination, Unfinished};
-use super::harness::Run;
 use super::interrupt::Interrupt;
 use super::option_values::{MAX_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
@@ -21,7 +22,7 @@ use crate::ceilings::cache_path;
 use crate::compare::{Comparison, Rules, Table};
 use crate::driver::DeviceChoice;
 use crate::measure::{Runs, Sampling};
-use crate::report::{Format, RunFacts, counted, terminal};
+use crate::report::{Format, RunFacts, terminal};
 use crate::sweep::{Plan, Record, Settings, Sweep};
 use crate::workload::Bench;
 
@@ -60,22 +61,11 @@ pub(super) struct Effort {
 /// Measures, shows, and keeps the rows for the next time.
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     let printed = &arguments.printed;
-    let mut measurement = arguments
+    let measurement = arguments
         .effort
         .begin(&arguments.filter, printed.target())?;
-    let is_test = matches!(program, Program::Bench(_, Run::Test));
-    if is_test {
-        measurement.settings = Settings::quick();
-    }
     let (records, ended) = measurement.run()?;
     let console = printed.console(0);
-    if is_test {
-        // The times of one sample, of code that may not be optimised, are none.
-        ended?;
-        let launches = counted(records.len() as u64, "launch");
-        console.say(&format!("{launches} ran, and what they wrote was compared"));
-        return Ok(());
-    }
     let kept = measurement.kept(program);
     // A file that another version wrote, or a disk has cut off, is as good as none.
     let before = kept.as_ref().and_then(|path| Table::read(path).ok());
@@ -111,10 +101,43 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     }
 }
 
+/// Runs each point of a workload once, and says nothing: the times of one sample, of code that may not be optimised, are
+/// none.
+pub(super) fn once(workload: &'static str) -> Result<(), Failure> {
+    thread_local! {
+        /// That of all workloads: the kernels are loaded once.
+        static BENCH: OnceCell<Rc<Bench>> = const { OnceCell::new() };
+    }
+    let effort = Effort {
+        workloads: Workloads::named(workload),
+        device: DeviceChoice::Auto,
+        runs: 1,
+    };
+    let bench = match BENCH.with(|it| it.get().cloned()) {
+        Some(bench) => bench,
+        None => {
+            let bench = effort.open()?;
+            BENCH.with(|it| it.get_or_init(|| bench).clone())
+        }
+    };
+    let mut measurement = effort.of(bench, "", Text::Nothing)?;
+    measurement.settings = Settings::quick();
+    let (_, ended) = measurement.run()?;
+    ended
+}
+
 impl Effort {
     /// The device, and what is to be measured of workloads whose names contain `filter`, with text to `target`.
     pub(super) fn begin(&self, filter: &str, target: Text) -> Result<Measurement, Failure> {
+        self.of(self.open()?, filter, target)
+    }
+
+    fn open(&self) -> Result<Rc<Bench>, Failure> {
         let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
+        Ok(Rc::new(bench))
+    }
+
+    fn of(&self, bench: Rc<Bench>, filter: &str, target: Text) -> Result<Measurement, Failure> {
         let workloads = self.workloads.containing(filter)?;
         let is_emulated = bench.device().properties().is_emulated();
         let selected = workloads.select(Study::Sweep, is_emulated)?;
@@ -150,7 +173,7 @@ impl Effort {
 
 /// The plan of a measurement, and its device.
 pub(super) struct Measurement {
-    bench: Bench,
+    bench: Rc<Bench>,
     plan: Plan<'static>,
     settings: Settings,
     target: Text,
@@ -220,7 +243,7 @@ impl Measurement {
     /// `ridgepoint` with the ceilings in the user's cache folder, where there is one.
     fn kept(&self, program: Program) -> Option<PathBuf> {
         let properties = self.bench.device().properties();
-        let Program::Bench(target, _) = program else {
+        let Program::Bench(target) = program else {
             let ceilings = cache_path(properties)?;
             let name = ceilings.file_name()?.to_string_lossy();
             return Some(ceilings.with_file_name(name.replacen("ceilings", "rows", 1)));

@@ -75,6 +75,7 @@ mod suite;
 mod temporary;
 mod tracing;
 mod workload_commands;
+mod workload_tests;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,6 @@
 //! The commands over workloads, which `ridgepoint` has for the embedded ones and a bench target for its own.
 
-use super::harness::{Run, Target};
+use super::harness::Target;
 use super::{
     Failure, check, compare, kernels, list, measure, occupancy, predict, profile, roofline,
 };
@@ -11,7 +11,7 @@ pub(super) enum Program {
     /// `ridgepoint`
     Ridgepoint,
     /// A bench target.
-    Bench(Target, Run),
+    Bench(Target),
 }
 
 commands! {

@@ -175,21 +175,22 @@ pub(crate) fn is_in_library(module: &Module, body: &Body) -> bool {
     !all.is_empty() && !all.any(|at| attributed::is_of_author(module, body, at))
 }
 
-/// Whether ptx-std has chosen the order of an access: it, and not the author's code, calls the functions that take one.
+/// Whether ptx-std has chosen the order of an access: it, and not the author's code, calls the function that takes one.
 pub(crate) fn is_ordered_by_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
     let takes_order = |it: &&str| is_compilers(it) || is_any_of(it, &TAKE_ORDERS);
     let mut callers = files(module, body, index).skip_while(takes_order);
     let is_called = files(module, body, index)
         .next()
         .is_some_and(|it| takes_order(&it));
-    is_called && callers.next().is_some_and(|it| it.contains(PTX_STD))
+    is_called && callers.next().is_some_and(|it| of_ptx_std(it).is_some())
 }
 
 /// Whether an instruction is of more than the author has called for by its name: a step of an algorithm of ptx-std, or of a panic.
 pub(crate) fn is_step_of_ptx_std(module: &Module, body: &Body, index: usize) -> bool {
-    let is_library = |it: &&str| is_compilers(it) || it.contains(PTX_STD);
-    let mut libraries = files(module, body, index).take_while(is_library);
-    libraries.any(|it| is_any_of(it, &ALGORITHMS))
+    let libraries = || files(module, body, index).take_while(|it| is_foreign(it));
+    // A function of a group that is called by another of them: one alone may be a barrier, or an exchange.
+    libraries().any(|it| is_any_of(it, &ALGORITHMS))
+        || libraries().filter(|it| is_any_of(it, &["group"])).count() > 1
 }
 
 /// The files of an instruction's line, of the one where it was inlined, and so on.
@@ -198,22 +199,22 @@ fn files<'m>(module: &'m Module, body: &'m Body, index: usize) -> impl Iterator<
     all.filter_map(|at| Some(known(module, body, at)?.0))
 }
 
-/// Sources of ptx-std whose functions do what an access's order says that they are given.
+/// Sources of ptx-std whose functions are given the order of an access.
 const TAKE_ORDERS: [&str; 3] = ["arch/nvptx/atomic.rs", "arch/nvptx/memory.rs", "atomic"];
 
-/// Sources of ptx-std whose functions are more than an instruction, with barriers and exchanges of their own.
-const ALGORITHMS: [&str; 5] = [
-    "arch/nvptx/panic.rs",
-    "cooperative.rs",
-    "group",
-    "io.rs",
-    "math",
-];
+/// Sources of ptx-std whose functions are more than an instruction.
+const ALGORITHMS: [&str; 4] = ["arch/nvptx/panic.rs", "cooperative.rs", "io.rs", "math"];
 
 /// Whether a file is one of ptx-std's whose names begin so.
 fn is_any_of(file: &str, beginnings: &[&str]) -> bool {
-    let name = file.find(PTX_STD).map(|at| &file[at + PTX_STD.len()..]);
-    name.is_some_and(|it| beginnings.iter().any(|beginning| it.starts_with(beginning)))
+    of_ptx_std(file).is_some_and(|it| beginnings.iter().any(|beginning| it.starts_with(beginning)))
+}
+
+/// The name of a file among ptx-std's sources, whose folder may have a version.
+fn of_ptx_std(file: &str) -> Option<&str> {
+    let (_, within) = file.rsplit_once("ptx-std")?;
+    let (version, name) = within.split_once("/src/")?;
+    (version.is_empty() || version.starts_with('-') && !version.contains('/')).then_some(name)
 }
 
 /// The sources of ptx-std, in any folder.

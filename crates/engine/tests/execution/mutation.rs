@@ -399,17 +399,26 @@ fn code_of_a_library_is_told_from_the_author_s() {
         [true]
     );
     assert_eq!(is_in_library("/home/me/crates/ptx-std/src/io.rs"), [true]);
+    let registry =
+        "/home/me/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/sha2-0.11.1/src/lib.rs";
+    assert_eq!(is_in_library(registry), [true]);
+    let git = "/home/me/.cargo/git/checkouts/k-4bc11a7c23486fb2/d6a0c9d/src/lib.rs";
+    assert_eq!(is_in_library(git), [true]);
     assert_eq!(is_in_library("/home/me/k.cu"), [false]);
 }
 
-/// Of an access that code of this file makes by a function of another: each kind of change, and whether it is a library's.
-fn of_access(file: &str, by: &str) -> Vec<(Operator, bool)> {
-    let body = format!(
-        ".file 1 \"/home/me/k.rs\"\n .file 2 \"{file}\"\n .file 3 \"{by}\"\n
-         .loc 1 7 3\n .loc 2 9 3, function_name $name, inlined_at 1 7 3\n
-         .loc 3 5 1, function_name $name, inlined_at 2 9 3\n
-         st.relaxed.sys.global.u32 [%rd1], %r1;"
-    );
+/// Of an access of the author's by functions of these files, each of which calls the next: each kind of change, and whether it is
+/// a library's.
+fn of_access(files: &[&str]) -> Vec<(Operator, bool)> {
+    let mut body = ".file 1 \"/home/me/k.rs\"\n .loc 1 7 3\n".to_owned();
+    let mut from = "1 7 3".to_owned();
+    for (number, file) in (2..).zip(files) {
+        body += &format!(
+            ".file {number} \"{file}\"\n .loc {number} 9 {number}, function_name $name, inlined_at {from}\n"
+        );
+        from = format!("{number} 9 {number}");
+    }
+    body += "st.relaxed.sys.global.u32 [%rd1], %r1;";
     let all = mutants(&body).all.into_iter();
     let mut all: Vec<_> = all
         .filter(|it| it.operator != Operator::Guard)
@@ -419,33 +428,65 @@ fn of_access(file: &str, by: &str) -> Vec<(Operator, bool)> {
     all
 }
 
+const CORE: &str = "/rustc/58cf8f9/library/core/src/sync/atomic.rs";
+const ATOMIC: &str = "/home/me/crates/ptx-std/src/arch/nvptx/atomic.rs";
+const TILE: &str = "/home/me/crates/ptx-std/src/shared/tile.rs";
+const WORDS: &str = "/home/me/crates/ptx-std/src/group/element.rs";
+
 #[test]
 fn orders_that_ptx_std_has_chosen_are_a_library_s() {
     let (order, index) = (Operator::Order, Operator::Index);
-    let core = "/rustc/58cf8f9/library/core/src/sync/atomic.rs";
-    let ours = "/home/me/crates/ptx-std/src/arch/nvptx/atomic.rs";
-    for by in [core, ours] {
-        let chosen = of_access("/home/me/crates/ptx-std/src/shared/tile.rs", by);
-        assert_eq!(chosen, [(order, true), (index, false)], "{by}");
-        let authors = of_access("/home/me/words.rs", by);
-        assert_eq!(authors, [(order, false), (index, false)], "{by}");
-        let given = of_access("/home/me/crates/ptx-std/src/atomic/mid.rs", by);
-        assert_eq!(given, [(order, false), (index, false)], "{by}");
+    for by in [CORE, ATOMIC] {
+        for tile in [&[TILE, by][..], &[TILE, WORDS, TILE, by]] {
+            assert_eq!(of_access(tile), [(order, true), (index, false)], "{tile:?}");
+        }
+        let given = "/home/me/.cargo/registry/src/i/ridgepoint-ptx-std-1.0.0/src/atomic/mid.rs";
+        for authors in [&["/home/me/words.rs", by][..], &[given, by]] {
+            let of = of_access(authors);
+            assert_eq!(of, [(order, false), (index, false)], "{authors:?}");
+        }
     }
 }
 
 #[test]
 fn steps_of_algorithms_of_ptx_std_are_a_library_s() {
     let (order, index) = (Operator::Order, Operator::Index);
-    let by = "/home/me/crates/ptx-std/src/arch/nvptx/warp.rs";
-    for algorithm in ["group.rs", "group/workspace.rs", "cooperative.rs", "io.rs"] {
-        let steps = of_access(&format!("/home/me/crates/ptx-std/src/{algorithm}"), by);
-        assert_eq!(steps, [(order, true), (index, true)], "{algorithm}");
+    let of_file = |name: &str| format!("/home/me/crates/ptx-std/src/{name}");
+    let [barrier, thread, threads, lanes] = [
+        "arch/nvptx/warp.rs",
+        "thread.rs",
+        "group/threads.rs",
+        "group/lanes.rs",
+    ]
+    .map(of_file);
+    let (barrier, thread) = (barrier.as_str(), thread.as_str());
+    let (threads, lanes) = (threads.as_str(), lanes.as_str());
+    let vectors = "/home/me/.cargo/registry/src/i/glam-0.30.1/src/u32/uvec3.rs";
+    let [grid, print] = ["cooperative.rs", "io.rs"].map(of_file);
+    for steps in [
+        &[threads, lanes, barrier][..],
+        &[threads, threads, thread, barrier],
+        &[grid.as_str(), barrier],
+        &[grid.as_str(), vectors, barrier],
+        &[
+            "/home/me/.cargo/registry/src/i/ridgepoint-ptx-std-1.0.0/src/cooperative.rs",
+            barrier,
+        ],
+        &[print.as_str(), barrier],
+    ] {
+        let of = of_access(steps);
+        assert!(of.iter().all(|it| it.1), "{steps:?}: {of:?}");
     }
-    let of_function = of_access("/home/me/crates/ptx-std/src/group.rs", "/home/me/own.rs");
-    assert_eq!(of_function, [(order, false), (index, false)]);
-    let called = of_access("/home/me/crates/ptx-std/src/warp.rs", by);
-    assert_eq!(called, [(order, false), (index, false)]);
+    // What the author has called for by its name, and a function of the author's that a group calls.
+    for called in [
+        &[thread, barrier][..],
+        &[threads, thread, barrier],
+        &[lanes, barrier],
+        &[threads, lanes, "/home/me/own.rs"],
+    ] {
+        let of = of_access(called);
+        assert_eq!(of, [(order, false), (index, false)], "{called:?}");
+    }
 }
 
 #[test]

@@ -209,12 +209,12 @@ impl<'d> Sweep<'d> {
         let mut roofs = BTreeMap::new();
         for precision in precisions {
             if let Entry::Vacant(unknown) = roofs.entry(precision) {
-                unknown.insert(roofs_of(bench.own(), precision)?);
+                unknown.insert(roofs_of(bench, precision)?);
             }
         }
         // Memory's roof is there also where nothing is computed.
         if roofs.is_empty() {
-            roofs.insert(Precision::F32, roofs_of(bench.own(), Precision::F32)?);
+            roofs.insert(Precision::F32, roofs_of(bench, Precision::F32)?);
         }
         // The emulator's counts are the same in each round.
         let rounds = match device.properties().is_emulated() {
@@ -581,10 +581,10 @@ fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(),
     })
 }
 
-fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
-    let properties = device.properties();
+fn roofs_of(bench: &Bench, precision: Precision) -> Result<Roofs, SweepError> {
+    let properties = bench.own().properties();
     if properties.is_emulated() {
-        return Ok(host_roofs(device, precision)?);
+        return Ok(bench.host_roofs(precision, host_roofs)?);
     }
     Roofs::of_device(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),

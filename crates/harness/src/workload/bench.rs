@@ -1,11 +1,14 @@
 //! The device that workloads run on, with their kernels and with the library's own.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use elsa::FrozenMap;
 
 use crate::driver::{Device, DeviceChoice, DriverError, Embedded, Emulation};
+use crate::model::{Precision, Roofs};
 
 /// A device with the kernels of the workloads, and again with those that read clocks, flush caches and
 /// measure ceilings.
@@ -18,6 +21,8 @@ pub struct Bench {
     ptx: Vec<(u32, String)>,
     /// An emulator that counts; made when it is first asked for.
     counting: OnceLock<Result<Box<Bench>, DriverError>>,
+    /// The host's roofs, as far as they have been asked for.
+    host_roofs: Mutex<BTreeMap<Precision, Roofs>>,
 }
 
 /// A device again with the kernels of `.ptx` or `.cubin` files, by their paths.
@@ -62,6 +67,26 @@ impl Bench {
             loaded: Loaded::default(),
             ptx: Vec::new(),
             counting: OnceLock::new(),
+            host_roofs: Mutex::default(),
+        }
+    }
+
+    /// The roofs of the host for the emulator, which `measure` is asked for once.
+    ///
+    /// # Errors
+    /// Those of `measure`.
+    pub(crate) fn host_roofs<E>(
+        &self,
+        precision: Precision,
+        measure: impl FnOnce(&Device, Precision) -> Result<Roofs, E>,
+    ) -> Result<Roofs, E> {
+        let mut known = self
+            .host_roofs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match known.entry(precision) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(unknown) => Ok(*unknown.insert(measure(self.own(), precision)?)),
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) fn check(workloads: &Workloads, of: Program, how: How<'_>) -> Result<
     let mut program = Command::new(env::current_exe().map_err(Failure::failed)?);
     program.args(&own);
     let line = match of {
-        Program::Bench(target, _) => format!("cargo bench --bench {} --", target.name),
+        Program::Bench(target) => format!("cargo bench --bench {} --", target.name),
         Program::Ridgepoint => {
             // Cargo says so of a bench target.
             program.env("CARGO_PKG_NAME", "ridgepoint");

@@ -43,8 +43,8 @@ pub(super) struct Run {
     lines: HashSet<(u64, u32)>,
     /// How often threads have executed the line that they executed most often.
     pub(super) most: u64,
-    /// Whether launches fail without a change, too, which the test expects: it alone tells what is wrong.
-    pub(super) expects_failure: bool,
+    /// The kernels of which launches fail without a change, too, which the test expects.
+    pub(super) failing: BTreeSet<String>,
 }
 
 impl Baseline {
@@ -129,7 +129,7 @@ impl Baseline {
             took: passed.took,
             lines: executed.lines,
             most: executed.most,
-            expects_failure: passed.expects_failure,
+            failing: passed.failing,
         });
         self.modules.extend(executed.modules);
         self.launched.extend(executed.launched);
@@ -167,7 +167,8 @@ impl Baseline {
 struct Passed {
     took: Duration,
     executed: Executed,
-    expects_failure: bool,
+    /// Kernels of which a launch has failed.
+    failing: BTreeSet<String>,
 }
 
 /// Runs a test. None where the time has ended meanwhile.
@@ -194,8 +195,9 @@ fn run(
         .run(suite, &conditions, interrupt)
         .map_err(|error| Failure::Failed(format!("cannot run {name}: {error}")))?;
     let took = begun.elapsed();
-    match ended {
-        Ended::Passed | Ended::PassedWithFailure => {}
+    let failing = match ended {
+        Ended::Passed => BTreeSet::new(),
+        Ended::PassedWithFailures(kernels) => kernels,
         Ended::Interrupted => {
             interrupt.check()?;
             return Ok(None);
@@ -212,12 +214,12 @@ fn run(
                 said[end..].trim()
             )));
         }
-    }
+    };
     let executed = Executed::read(folder.path()).map_err(Failure::failed)?;
     Ok(Some(Passed {
         took,
         executed,
-        expects_failure: ended == Ended::PassedWithFailure,
+        failing,
     }))
 }
 

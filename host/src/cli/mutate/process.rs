@@ -1,5 +1,6 @@
 //! A test as a process.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,8 +42,8 @@ pub(super) struct Conditions<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Passed,
-    /// The test passes although a launch has failed, as one of a panic does.
-    PassedWithFailure,
+    /// The test passes although launches of these kernels have failed, as those do that panic.
+    PassedWithFailures(BTreeSet<String>),
     Failed(Killer),
     /// A signal has asked the command to end, or its time is over.
     Interrupted,
@@ -112,7 +113,7 @@ impl Test {
             pause = (2 * pause).min(Duration::from_millis(20));
         };
         Ok(match (records.killer(), status.success()) {
-            (Some(Killer::Launch), true) => Ended::PassedWithFailure,
+            (Some(Killer::Launch), true) => Ended::PassedWithFailures(records.failed()),
             (Some(killer), _) => Ended::Failed(killer),
             (None, false) => Ended::Failed(Killer::Test),
             (None, true) => Ended::Passed,
@@ -150,19 +151,35 @@ impl Records {
         self.0.path().join("findings")
     }
 
+    /// The kernels of which a launch has failed.
+    fn failed(&self) -> BTreeSet<String> {
+        let records = Record::all_in(&self.of_tests()).unwrap_or_default();
+        let of_tests = records.into_iter().flat_map(|it| it.kernels);
+        let of_tests = of_tests
+            .filter(|(_, it)| it.failed > 0)
+            .map(|(name, _)| name);
+        let of_driver = files(&self.of_driver())
+            .filter_map(|it| serde_json::from_slice::<DriverRecord>(&it).ok())
+            .flat_map(|it| it.kernels)
+            .filter(|(_, it)| it.failed > 0);
+        of_tests.chain(of_driver.map(|(name, _)| name)).collect()
+    }
+
     /// The reason for which launches have failed. A file that a killed process has half written says nothing.
     fn killer(&self) -> Option<Killer> {
         let records = Record::all_in(&self.of_tests()).unwrap_or_default();
         let launches = || records.iter().flat_map(|it| it.kernels.values());
         let kind = launches().flat_map(|it| it.kinds.keys().cloned()).next();
-        let mut found =
-            files(&self.findings()).filter_map(|it| serde_json::from_slice::<Found>(&it).ok());
-        let kind = kind.or_else(|| found.find(|it| !it.is_benign()).map(|it| it.kind));
+        let found = files(&self.findings()).filter_map(|it| serde_json::from_slice(&it).ok());
+        let found: Vec<Found> = found.filter(|it: &Found| !it.is_benign()).collect();
+        let by_check = || found.iter().find(|it| !it.is_failure());
+        let kind = kind.or_else(|| by_check().map(|it| it.kind.clone()));
         let mut of_driver =
             files(&self.of_driver()).filter_map(|it| serde_json::from_slice(&it).ok());
         let fails =
             |it: DriverRecord| it.of_host > 0 || it.kernels.values().any(|it| it.failed > 0);
-        let has_failed = launches().any(|it| it.failed > 0) || of_driver.any(fails);
+        let has_failed =
+            !found.is_empty() || launches().any(|it| it.failed > 0) || of_driver.any(fails);
         kind.map(Killer::Check)
             .or(has_failed.then_some(Killer::Launch))
     }

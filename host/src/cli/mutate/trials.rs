@@ -141,11 +141,13 @@ impl Trials<'_> {
                 output: None,
             };
             let ended = match test.run(self.suite, &conditions, self.interrupt)? {
-                Ended::PassedWithFailure if !run.expects_failure => Ended::Failed(Killer::Launch),
+                Ended::PassedWithFailures(kernels) if !kernels.is_subset(&run.failing) => {
+                    Ended::Failed(Killer::Launch)
+                }
                 ended => ended,
             };
             match ended {
-                Ended::Passed | Ended::PassedWithFailure => {}
+                Ended::Passed | Ended::PassedWithFailures(_) => {}
                 Ended::Interrupted => return Ok(None),
                 Ended::Failed(_) if !has_been_made(&change) => return Ok(Some(Answer::Refused)),
                 Ended::Failed(by) => {

@@ -93,7 +93,7 @@ impl Suite {
     }
 
     /// Those that a study takes where none is named.
-    fn defaults(&self, study: Study) -> &[&'static str] {
+    pub(super) fn defaults(&self, study: Study) -> &[&'static str] {
         match study {
             Study::Sweep => &self.sweep,
             Study::Occupancy => &self.occupancy,

@@ -118,6 +118,14 @@ impl Workloads {
         Ok(selection)
     }
 
+    /// One, at the values that it has for itself.
+    pub(in crate::cli) fn named(name: &'static str) -> Workloads {
+        Workloads {
+            names: vec![name],
+            lists: Vec::new(),
+        }
+    }
+
     /// Of workloads whose names contain `filter`: of those that are named, or else of all that there are.
     pub(in crate::cli) fn containing(&self, filter: &str) -> Result<Workloads, Failure> {
         let suite = Suite::get();
