@@ -103,6 +103,59 @@ const TRAPS: &str = "
 }
 ";
 
+/// An instance of a kernel that is made from a line for this type of elements.
+fn instance(kind: &str) -> String {
+    format!(
+        "
+.version 8.0
+.target sm_80
+.address_size 64
+.file 1 \"store.cu\"
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)
+{{
+	.reg .b32 %r<5>;
+	.reg .b64 %rd<3>;
+	.loc 1 4 9
+	ld.param.u64 %rd1, [y];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mad.lo.u32 %r1, %r2, %r3, %r1;
+	mad.wide.u32 %rd2, %r1, 4, %rd1;
+	mad.lo.u32 %r4, %r1, 3, 5;
+	st.global.{kind} [%rd2], %r4;
+	ret;
+}}
+"
+    )
+}
+
+#[test]
+fn a_change_of_a_line_may_be_tried_in_one_instance() {
+    let folder = folder();
+    let script = "for kind in u32 b32 u32; do cp $kind.ptx saxpy.ptx; ./saxpy || exit 1; done";
+    fs::write(folder.path().join("both.sh"), script).expect("writable");
+    for kind in ["u32", "b32"] {
+        let path = folder.path().join(kind).with_extension("ptx");
+        fs::write(path, instance(kind)).expect("writable");
+    }
+    let mutate = |journal: &str, option: &str| {
+        let line = format!(
+            "ridgepoint mutate --changes constant --journal {journal} {option} --format json sh both.sh"
+        );
+        let (output, errors) = run(folder.path(), &line);
+        let rows: Vec<Value> = serde_json::from_slice(&output.stdout).expect(&errors);
+        let copies = rows
+            .iter()
+            .map(|it| it["copies"].as_u64().expect("a number"));
+        (rows.len(), copies.sum::<u64>())
+    };
+    let (all, of_all) = mutate("all", "");
+    let (one, of_one) = mutate("one", "--one-instance");
+    assert!(one > 0 && all == 2 * one, "{all} and {one}");
+    assert_eq!(of_all, of_one);
+}
+
 #[test]
 fn a_test_may_expect_a_launch_to_fail() {
     let folder = folder();

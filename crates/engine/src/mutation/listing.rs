@@ -66,6 +66,9 @@ pub struct Mutant {
     pub copies: u32,
     /// Tells it from others, as long as its function is the same.
     pub key: u64,
+    /// The same for this change of the author's line in each function that was made from it, such as the instances of a
+    /// generic one; none where the PTX does not name the line.
+    pub of_line: Option<u64>,
 }
 
 /// Synchronization that orders nothing.
@@ -136,6 +139,7 @@ impl Reader<'_> {
         let flow = Flow::of(self.function, self.body);
         let floats = Floats::of(self.body);
         let mut known: HashMap<(Option<u32>, Operator, String, String), usize> = HashMap::new();
+        let mut of_lines: HashMap<u64, u32> = HashMap::new();
         for (at, instruction) in self.body.instructions.iter().enumerate() {
             let mentions = self.spans.mentions(instruction);
             let site = Site::new(instruction, self.text, mentions);
@@ -159,7 +163,7 @@ impl Reader<'_> {
                 let opcode = site.text[site.opcode()].to_owned();
                 let location = instruction.location;
                 if location.is_some() && !operator.is_of_order() {
-                    let like = (location, operator, opcode, shape);
+                    let like = (location, operator, opcode.clone(), shape.clone());
                     if let Some(&first) = known.get(&like) {
                         let first: &mut Mutant = &mut mutants.all[first];
                         first.copies += 1;
@@ -171,6 +175,15 @@ impl Reader<'_> {
                 place.is_in_library |= source::is_step_of_ptx_std(self.module, self.body, at)
                     || operator == Operator::Order
                         && source::is_ordered_by_ptx_std(self.module, self.body, at);
+                let of_line = place.file.as_ref().map(|file| {
+                    let change = format!("{operator:?} {opcode} {shape}");
+                    let Place { line, inlined, .. } = &place;
+                    let like = digest::of(format!("{file} {line} {inlined:?} {change}").bytes());
+                    // Of several in a line, such as its barriers, each by itself.
+                    let number = of_lines.entry(like).or_insert(0);
+                    *number += 1;
+                    digest::of(format!("{like} {number}").bytes())
+                });
                 mutants.all.push(Mutant {
                     operator,
                     place,
@@ -183,6 +196,7 @@ impl Reader<'_> {
                     },
                     copies: 1,
                     key: self.key(instruction, &after),
+                    of_line,
                 });
             }
         }

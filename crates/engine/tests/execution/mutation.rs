@@ -584,3 +584,48 @@ fn a_zero_that_is_added_as_a_float_becomes_one() {
         assert_eq!(constants(&body)[0], after, "{body}");
     }
 }
+
+#[test]
+fn a_change_of_a_line_is_known_in_each_function_that_was_made_from_it() {
+    let instance = |name: &str, kind: &str| {
+        format!(
+            ".visible .entry {name}(.param .u64 p) {{
+    .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    .loc 1 7 1
+    ld.param.u64 %rd1, [p];
+    ld.global.{kind} %r1, [%rd1];
+    setp.lt.{kind} %p1, %r1, 5;
+    @%p1 st.global.{kind} [%rd1], %r1;
+    .loc 1 9 1
+    membar.gl;
+    membar.gl;
+    st.global.{kind} [%rd1], %r1;
+    ret;
+}}
+"
+        )
+    };
+    let header = ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n";
+    let text = [
+        header,
+        &instance("a", "u32"),
+        &instance("b", "u32"),
+        &instance("c", "s32"),
+    ];
+    let mutants = Mutants::of(&text.concat()).expect("PTX").all;
+    let of = |function: &str| -> Vec<Option<u64>> {
+        let all = mutants.iter().filter(|it| it.place.function == function);
+        all.map(|it| it.of_line).collect()
+    };
+    let (a, b, c) = (of("a"), of("b"), of("c"));
+    assert!(a.len() > 5 && a.iter().all(Option::is_some), "{mutants:#?}");
+    assert_eq!(a, b);
+    // Each change of a line has its own, as each fence has.
+    assert_eq!(
+        a.iter().collect::<std::collections::BTreeSet<_>>().len(),
+        a.len()
+    );
+    // Fences and guards without a type are of all three.
+    let alike = a.iter().zip(&c).filter(|(a, c)| a == c).count();
+    assert!(0 < alike && alike < a.len(), "{alike}");
+}

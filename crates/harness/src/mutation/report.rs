@@ -417,6 +417,7 @@ pub(super) mod tests {
             },
             copies: 1,
             key,
+            of_line: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! `ridgepoint mutate`: kernels changed in one place at a time, and whether their tests notice.
 
 mod baseline;
+mod instances;
 mod process;
 mod suite;
 mod trials;
@@ -54,6 +55,11 @@ pub(super) struct Arguments {
     /// that was inlined
     #[arg(long)]
     libraries: bool,
+
+    /// Make each change of a line in one alone of the functions made from it, such as instances of a generic one: that with the
+    /// quickest tests
+    #[arg(long)]
+    one_instance: bool,
 
     /// Seeds that changes of synchronization and orders are tried under, besides in order
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
@@ -114,7 +120,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map(|it| begun + Duration::from_secs(it));
     let baseline = Baseline::run(&suite, (arguments.seeds, until), &interrupt, &console)?;
     let tests = counted(baseline.reaching() as u64, "test");
-    let listed = arguments.list(&baseline)?;
+    let listed = arguments.list(&baseline, &journal)?;
     let mutants = counted(listed.candidates.len() as u64, "mutant");
     console.say(&format!("Trying {mutants} on {tests}."));
 
@@ -169,7 +175,7 @@ struct Listed {
 }
 
 impl Arguments {
-    fn list(&self, baseline: &Baseline) -> Result<Listed, Failure> {
+    fn list(&self, baseline: &Baseline, journal: &Journal) -> Result<Listed, Failure> {
         let mut listed = Listed::default();
         // One function may be in several modules, each with tests of its own.
         let mut alike: BTreeMap<u64, Vec<Mutant>> = BTreeMap::new();
@@ -194,11 +200,18 @@ impl Arguments {
                 }
             }
         }
-        for first in in_turns(firsts) {
-            let all = alike.remove(&first.key).unwrap_or_default();
-            match all.iter().any(|it| baseline.reaches(&it.place)) {
-                true => listed.candidates.push(Candidate { all }),
-                false => listed.unreached.push(first),
+        let all = in_turns(firsts).into_iter().filter_map(|first| {
+            let all = alike.remove(&first.key)?;
+            Some(Candidate { all })
+        });
+        let mut all: Vec<Candidate> = all.collect();
+        if self.one_instance {
+            all = instances::one_of_each(all, baseline, journal);
+        }
+        for candidate in all {
+            match candidate.all.iter().any(|it| baseline.reaches(&it.place)) {
+                true => listed.candidates.push(candidate),
+                false => listed.unreached.push(candidate.first().clone()),
             }
         }
         if listed.candidates.is_empty() && listed.unreached.is_empty() {

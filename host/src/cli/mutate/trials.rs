@@ -24,7 +24,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    fn first(&self) -> &Mutant {
+    pub(super) fn first(&self) -> &Mutant {
         &self.all[0]
     }
 }
