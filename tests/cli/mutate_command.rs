@@ -379,6 +379,10 @@ fn survivors_are_accepted_with_a_reason_until_a_test_kills_them() {
     assert_eq!(status, Some(1), "{said}");
     let told = "no mutant of these lines of --accept survives any more: remove them\n  saxpy.cu:2, 3: of another time";
     assert!(said.contains(told), "{said}");
+    // Another instance of a line may have a survivor.
+    let line = "ridgepoint mutate --one-instance --accept accepted.toml ./saxpy";
+    let (output, errors) = run(folder.path(), line);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
     let (status, said) = accept(&format!("{of_comparison}{stale}"));
     assert_eq!(status, Some(1), "{said}");
     let below = "2 mutants survived: 66.6 % were";

@@ -224,7 +224,7 @@ impl Arguments {
 
     /// Whether no change is left out that can be made without `--libraries`.
     fn asks_for_all(&self) -> bool {
-        self.changes.is_empty() && self.functions.is_empty()
+        self.changes.is_empty() && self.functions.is_empty() && !self.one_instance
     }
 
     /// Whether such a change of a place is asked for.
