@@ -149,6 +149,9 @@ pub use emulation::{Emulation, Schedule};
 /// Descriptions of textures and surfaces, for the library beside this one.
 #[doc(hidden)]
 pub use engine::image as texture;
+/// The harness predicts by the code that a device runs, and has no other door to the engine.
+#[doc(hidden)]
+pub use engine::parse;
 pub use engine::{cores, count, coverage, demangled, mutation};
 pub use error::DriverError;
 pub use event::Event;
@@ -187,10 +190,22 @@ pub fn host_memory<T: DeviceValue>(len: usize, value: T) -> Result<Vec<T>, u64> 
         return Ok(memory);
     }
     match memory.try_reserve_exact(len) {
-        Ok(()) => memory.resize(len, value),
+        Ok(()) => fill(&mut memory, len, value),
         Err(_) => return Err((len as u64).saturating_mul(size_of::<T>() as u64)),
     }
     Ok(memory)
+}
+
+/// By copies of what is there already: a loop over values is slow in a build without optimisation, of which this is a part
+/// wherever it is called.
+fn fill<T: Copy>(memory: &mut Vec<T>, len: usize, value: T) {
+    if len > 0 {
+        memory.push(value);
+    }
+    while memory.len() < len {
+        let more = memory.len().min(len - memory.len());
+        memory.extend_from_within(..more);
+    }
 }
 
 /// Bytes of this host's memory that can be allocated without swapping, and within the limit of this

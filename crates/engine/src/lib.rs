@@ -46,7 +46,7 @@ pub use launch::Checks;
 pub use launch_error::LaunchError;
 pub use limits::LimitError;
 pub use lower::PANIC_RECORD;
-pub use module::{Kernel, LoadError, Module, NoVariable};
+pub use module::{Kernel, LoadError, Module, NoVariable, parse};
 pub use ptx::ParseError;
 pub use schedule::{
     Choice, Choices, Explored, Failing, LeavingOut, NoChoice, NotFollowed, Schedule, Shrunk,

@@ -103,6 +103,14 @@ impl Parsed {
     }
 }
 
+/// Reads PTX as [`Module::load`] does. Text that was read last, by either, is not read again.
+///
+/// # Errors
+/// The text is no PTX, or declares what no GPU has room for.
+pub fn parse(text: &str) -> Result<Arc<ptx::Module>, LoadError> {
+    Ok(Arc::clone(&Parsed::of(text)?.ptx))
+}
+
 impl Parsed {
     /// Where an instruction is from, and how a kernel came there, if it is known which.
     fn place_in(&self, function: u32, index: u32, kernel: Option<u32>) -> String {

@@ -21,9 +21,14 @@ mod predictor;
 mod solve;
 mod text;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::driver::count::{Counted, Counts};
+use crate::driver::{
+    self,
+    count::{Counted, Counts},
+};
 
 pub use board::Board;
 pub use cause::Cause;
@@ -85,7 +90,7 @@ impl Prediction {
 
 /// The code of kernels: a module of PTX.
 #[derive(Debug)]
-pub struct Code(ptx::Module);
+pub struct Code(Arc<ptx::Module>);
 
 impl Code {
     /// Reads PTX.
@@ -93,7 +98,9 @@ impl Code {
     /// # Errors
     /// In words: the text is no PTX, and where.
     pub fn read(ptx: &str) -> Result<Code, String> {
-        ptx::parse(ptx).map(Code).map_err(|error| error.to_string())
+        driver::parse(ptx)
+            .map(Code)
+            .map_err(|error| error.to_string())
     }
 
     fn operation(&self, counted: &Counted) -> Option<&ptx::Operation> {

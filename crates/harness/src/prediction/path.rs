@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ptx::{Body, Reg};
+use ptx::Body;
 
 use super::cost::{Cost, Latency};
 use super::flow;
@@ -32,6 +32,8 @@ pub(super) struct Cycles {
 pub(super) struct Path {
     blocks: Vec<Block>,
     counted: usize,
+    /// How many registers the function with the most of them has.
+    registers: usize,
     /// Registers for what loads bring.
     room: f64,
 }
@@ -50,6 +52,8 @@ struct Block {
     /// Whether values are from another function.
     begins_function: bool,
     steps: Vec<Step>,
+    /// The registers that it writes, and the step that does so last.
+    written: Vec<(usize, usize)>,
 }
 
 struct Step {
@@ -62,8 +66,16 @@ struct Step {
     is_load: bool,
     /// Registers that it writes, of 32 bits.
     words: f64,
-    uses: Vec<Reg>,
-    definitions: Vec<Reg>,
+    uses: Vec<Use>,
+}
+
+/// Where the value of a register that a step reads is from.
+#[derive(Clone, Copy)]
+enum Use {
+    /// From this step of the same block.
+    Step(usize),
+    /// From another block, in this register.
+    Register(usize),
 }
 
 /// A value that is there, or will be.
@@ -83,42 +95,42 @@ impl Path {
         costs: &[Cost],
         registers: u32,
     ) -> Path {
-        let registers = f64::from(registers);
-        let mut blocks = Vec::new();
+        let registers_of_threads = f64::from(registers);
+        let (mut blocks, mut registers) = (Vec::new(), 0);
         for (name, range) in functions(&counts.instructions) {
             let function = module.functions.iter().find(|it| it.name == name);
             let Some(body) = function.and_then(|it| it.body.as_ref()) else {
                 continue;
             };
+            registers = registers.max(body.registers.len());
             let by_place: HashMap<usize, usize> = range
                 .map(|index| (counts.instructions[index].instruction as usize, index))
                 .collect();
             let order = flow::blocks(body, |at| by_place.contains_key(&at));
             for (number, places) in order.into_iter().enumerate() {
-                let steps = places.filter_map(|at| {
-                    let index = *by_place.get(&at)?;
-                    Some(Step::new(
-                        body,
-                        at,
-                        (index, &counts.instructions[index]),
-                        &costs[index],
-                    ))
-                });
-                let steps: Vec<Step> = steps.collect();
-                let warps = steps
+                let counted = places.filter_map(|at| Some((at, *by_place.get(&at)?)));
+                let counted: Vec<(usize, usize)> = counted.collect();
+                let warps = counted
                     .first()
-                    .map_or(0, |it| counts.instructions[it.counted].warps);
+                    .map_or(0, |&(_, index)| counts.instructions[index].warps);
+                let mut written = HashMap::new();
+                let steps = counted.iter().enumerate().map(|(step, &(at, index))| {
+                    let of = (index, &counts.instructions[index]);
+                    Step::new(body, (step, at), of, &costs[index], &mut written)
+                });
                 blocks.push(Block {
                     runs: warps as f64 / counts.warps as f64,
                     begins_function: number == 0,
-                    steps,
+                    steps: steps.collect(),
+                    written: written.into_iter().collect(),
                 });
             }
         }
         Path {
             blocks,
             counted: counts.instructions.len(),
-            room: registers - RESERVED.min(registers / 2.0),
+            registers,
+            room: registers_of_threads - RESERVED.min(registers_of_threads / 2.0),
         }
     }
 
@@ -128,13 +140,14 @@ impl Path {
             cycles: 0.0,
             waits: vec![0.0; self.counted],
         };
-        let mut values = HashMap::new();
+        let nothing = vec![None; self.registers];
+        let mut values = nothing.clone();
         let mut now = 0.0;
         for block in &self.blocks {
             if block.begins_function {
-                values.clear();
+                values.clone_from(&nothing);
             }
-            let own = block.run(&HashMap::new(), 0.0, self.room, cycles);
+            let own = block.run(&nothing, 0.0, self.room, cycles);
             let full = block.run(&values, now, self.room, cycles);
             for (counted, share) in &own.chain {
                 way.waits[*counted] += share * block.runs;
@@ -147,7 +160,13 @@ impl Path {
                 way.waits[value.counted] += more * runs;
             }
             now += full.cycles;
-            values = full.values;
+            for &(register, by) in &block.written {
+                values[register] = Some(Value {
+                    at: full.issued[by].done,
+                    runs: block.runs,
+                    counted: block.steps[by].counted,
+                });
+            }
         }
         way
     }
@@ -166,7 +185,14 @@ fn functions(instructions: &[Counted]) -> Vec<(&str, Range<usize>)> {
 }
 
 impl Step {
-    fn new(body: &Body, at: usize, (index, counted): (usize, &Counted), cost: &Cost) -> Step {
+    /// A step by its number in its block, which steps have `written` before it, and its place in the body.
+    fn new(
+        body: &Body,
+        (number, at): (usize, usize),
+        (index, counted): (usize, &Counted),
+        cost: &Cost,
+        written: &mut HashMap<usize, usize>,
+    ) -> Step {
         let instruction = &body.instructions[at];
         let global = counted.memory.iter().filter(|it| it.space == Space::Global);
         let missed = global.map(|it| it.new_sectors as f64 / it.requests.max(1) as f64);
@@ -174,15 +200,22 @@ impl Step {
         let bits = definitions
             .iter()
             .map(|it| body.registers[it.0 as usize].ty.bits());
+        let words = bits.map(|it| f64::from(it.div_ceil(32))).sum();
+        let uses = instruction.uses().into_iter().map(|it| it.0 as usize);
+        let uses = uses.map(|it| {
+            let by = written.get(&it);
+            by.map_or(Use::Register(it), |by| Use::Step(*by))
+        });
+        let uses = uses.collect();
+        written.extend(definitions.iter().map(|it| (it.0 as usize, number)));
         Step {
             counted: index,
             slots: cost.slots,
             latency: cost.latency,
             missed: missed.sum::<f64>().min(1.0),
             is_load: cost.latency == Latency::Load,
-            words: bits.map(|it| f64::from(it.div_ceil(32))).sum(),
-            uses: instruction.uses(),
-            definitions,
+            words,
+            uses,
         }
     }
 
@@ -203,7 +236,7 @@ struct Ran {
     chain: Vec<(usize, f64)>,
     /// The value of another block that the longest chain begins with.
     late: Option<Value>,
-    values: HashMap<Reg, Value>,
+    issued: Vec<Issued>,
 }
 
 /// An instruction of a block that has run: when it was issued and its result was there, and what it waited for.
@@ -222,9 +255,8 @@ enum Behind {
 
 impl Block {
     /// Runs it from `now` on, with the values of other blocks, and so many registers for what loads bring.
-    fn run(&self, before: &HashMap<Reg, Value>, now: f64, room: f64, cycles: &Cycles) -> Ran {
+    fn run(&self, before: &[Option<Value>], now: f64, room: f64, cycles: &Cycles) -> Ran {
         let mut issued: Vec<Issued> = Vec::with_capacity(self.steps.len());
-        let mut written: HashMap<Reg, usize> = HashMap::new();
         // Loads whose results have no reader yet: their steps and registers.
         let mut brought: Vec<(usize, f64)> = Vec::new();
         let mut barrier: Option<usize> = None;
@@ -241,11 +273,14 @@ impl Block {
                     (start.at, start.behind) = (at, Some(behind));
                 }
             };
-            for register in &step.uses {
-                match (written.get(register), before.get(register)) {
-                    (Some(&by), _) => wait(issued[by].done, Behind::Step(by)),
-                    (None, Some(value)) => wait(value.at, Behind::Other(*value)),
-                    (None, None) => {}
+            for source in &step.uses {
+                match *source {
+                    Use::Step(by) => wait(issued[by].done, Behind::Step(by)),
+                    Use::Register(register) => {
+                        if let Some(value) = before[register] {
+                            wait(value.at, Behind::Other(value));
+                        }
+                    }
                 }
             }
             if let Some(by) = barrier {
@@ -268,9 +303,6 @@ impl Block {
             slots += step.slots;
             start.done = start.at + step.cycles(cycles);
             issued.push(start);
-            for register in &step.definitions {
-                written.insert(*register, index);
-            }
             if step.latency == Latency::Barrier {
                 barrier = Some(index);
             }
@@ -282,20 +314,11 @@ impl Block {
         }
         let chained = last.map_or(0.0, |by| end(&self.steps, &issued, by) - now);
         let (chain, late) = self.chain(&issued, last, now);
-        let mut values = before.clone();
-        for (register, by) in written {
-            let value = Value {
-                at: issued[by].done,
-                runs: self.runs,
-                counted: self.steps[by].counted,
-            };
-            values.insert(register, value);
-        }
         Ran {
             cycles: chained.max(slots),
             chain,
             late,
-            values,
+            issued,
         }
     }
 
