@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 fn ridgepoint(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(support::ridgepoint())
@@ -14,8 +15,17 @@ fn ridgepoint(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the command starts")
 }
 
-/// Measures two kernels, and the ceilings.
+/// A folder with the ceilings, and two kernels that were measured: once, for all tests.
 fn measured() -> tempfile::TempDir {
+    static FILES: OnceLock<[(&str, String); 2]> = OnceLock::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in FILES.get_or_init(measure) {
+        fs::write(folder.path().join(name), text).expect("writable");
+    }
+    folder
+}
+
+fn measure() -> [(&'static str, String); 2] {
     let folder = tempfile::tempdir().expect("a folder");
     let each: [&[&str]; 2] = [
         &[
@@ -51,7 +61,10 @@ fn measured() -> tempfile::TempDir {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
     }
-    folder
+    ["ceilings.json", "rows.csv"].map(|name| {
+        let text = fs::read_to_string(folder.path().join(name));
+        (name, text.expect("written"))
+    })
 }
 
 /// Whatever a workload's axes are called, curves go along the first, and differ in the others.

@@ -84,9 +84,38 @@ fn embedded_workloads_are_checked_by_name_at_points_of_their_axes() {
     says(&both, 2, &["cannot be used with"]);
 }
 
-/// Where thread 0 comes first of its block, as it does in order, this is right: only a check under seeds sees
-/// the element behind the last.
-const PLANTED: &str = r#"#![no_std]
+/// Checks the texts of an output, and its exit code.
+#[track_caller]
+fn says(output: &Output, code: i32, expected: &[&str]) {
+    let text = text(output);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    for expected in expected {
+        assert!(text.contains(expected), "no {expected:?} in {text}");
+    }
+}
+
+#[test]
+fn without_a_project_nothing_is_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let target = path.join("target");
+    says(
+        &check_in(path, &target, &["--"]),
+        2,
+        &["no project to check: could not find `Cargo.toml`"],
+    );
+    assert!(!target.exists());
+}
+
+/// A package that is built, and all kernels at all sizes; `emulator::cases` checks them at some.
+mod slow {
+    use ridgepoint::kernels;
+
+    use super::*;
+
+    /// Where thread 0 comes first of its block, as it does in order, this is right: only a check under seeds sees
+    /// the element behind the last.
+    const PLANTED: &str = r#"#![no_std]
 
 use cuda_std::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::atomic_fetch_add_u32_block;
@@ -107,109 +136,82 @@ pub fn reference(x: f32, a: f32) -> f64 {
 }
 "#;
 
-/// Checks the texts of an output, and its exit code.
-#[track_caller]
-fn says(output: &Output, code: i32, expected: &[&str]) {
-    let text = text(output);
-    assert_eq!(output.status.code(), Some(code), "{text}");
-    for expected in expected {
-        assert!(text.contains(expected), "no {expected:?} in {text}");
-    }
-}
+    #[test]
+    #[ignore = "slow: .ci/full runs it"]
+    fn a_project_is_checked_without_another_build_and_a_failure_is_replayed() {
+        let _only = support::only_demo();
+        let folder = support::folder_for_packages();
+        let target = target(Some("new-demo"));
+        let new = shell(support::ridgepoint(), folder.path(), &target)
+            .args(["new", "demo"])
+            .output();
+        says(&new.expect("it starts"), 0, &["ridgepoint check --\n"]);
+        let demo = folder.path().join("demo");
+        fs::write(demo.join("kernels/src/lib.rs"), PLANTED).expect("it is written");
 
-#[test]
-fn a_project_is_checked_without_another_build_and_a_failure_is_replayed() {
-    let _only = support::only_demo();
-    let folder = tempfile::tempdir().expect("a folder");
-    let target = target(Some("new-demo"));
-    let new = shell(support::ridgepoint(), folder.path(), &target)
-        .args(["new", "demo"])
-        .output();
-    says(&new.expect("it starts"), 0, &["ridgepoint check --\n"]);
-    let demo = folder.path().join("demo");
-    fs::write(demo.join("kernels/src/lib.rs"), PLANTED).expect("it is written");
+        let mut test = shell(env!("CARGO"), &demo, &target);
+        test.args(["test", "--test", "scale"]);
+        says(&test.output().expect("it starts"), 0, &["6 passed"]);
+        // As `cargo test` builds what a check runs.
+        says(
+            &shell(env!("CARGO"), &demo, &target)
+                .args(["test", "--tests", "--no-run"])
+                .output()
+                .expect("it starts"),
+            0,
+            &[],
+        );
+        let checked = check_in(&demo, &target, &["--"]);
+        let out_of_bounds = "reads element 1000 of `x` (of 1000) at kernels/src/lib.rs:13";
+        let found = [
+            out_of_bounds,
+            "Checked demo (scale): 6 tests, ",
+            "something was found in ",
+        ];
+        says(&checked, 1, &found);
+        let checked = text(&checked);
+        assert!(!checked.contains("Compiling"), "{checked}");
+        let replay = checked
+            .lines()
+            .find(|line| line.ends_with("emulator::scale::1000"));
+        let replay = replay
+            .unwrap_or_else(|| panic!("no replay in {checked}"))
+            .trim();
+        let (seed, _) = replay.split_once(' ').expect("a variable and a command");
+        let seed = seed.strip_prefix("RIDGEPOINT_SEED=").expect("the seed");
+        let again = shell("sh", &demo, &target).args(["-c", replay]).output();
+        let alone = format!("  under seed {seed} alone: scale\n");
+        let summary =
+            "Checked demo (scale): 1 test, 1 launch of 1 kernel; something was found in 1 of";
+        says(
+            &again.expect("it starts"),
+            1,
+            &[out_of_bounds, summary, &alone],
+        );
 
-    let mut test = shell(env!("CARGO"), &demo, &target);
-    test.args(["test", "--test", "scale"]);
-    says(&test.output().expect("it starts"), 0, &["6 passed"]);
-    // As `cargo test` builds what a check runs.
-    says(
-        &shell(env!("CARGO"), &demo, &target)
-            .args(["test", "--tests", "--no-run"])
+        let run = command("testing-kernels.md", "ridgepoint check --cargo run");
+        let mut run = typed(&support::ridgepoint(), &demo, &run);
+        let run = run
+            .env("CARGO_TARGET_DIR", &target)
+            .env("CARGO_PROFILE_DEV_DEBUG", "none")
             .output()
-            .expect("it starts"),
-        0,
-        &[],
-    );
-    let checked = check_in(&demo, &target, &["--"]);
-    let out_of_bounds = "reads element 1000 of `x` (of 1000) at kernels/src/lib.rs:13";
-    let found = [
-        out_of_bounds,
-        "Checked demo (scale): 6 tests, ",
-        "something was found in ",
-    ];
-    says(&checked, 1, &found);
-    let checked = text(&checked);
-    assert!(!checked.contains("Compiling"), "{checked}");
-    let replay = checked
-        .lines()
-        .find(|line| line.ends_with("emulator::scale::1000"));
-    let replay = replay
-        .unwrap_or_else(|| panic!("no replay in {checked}"))
-        .trim();
-    let (seed, _) = replay.split_once(' ').expect("a variable and a command");
-    let seed = seed.strip_prefix("RIDGEPOINT_SEED=").expect("the seed");
-    let again = shell("sh", &demo, &target).args(["-c", replay]).output();
-    let alone = format!("  under seed {seed} alone: scale\n");
-    let summary = "Checked demo (scale): 1 test, 1 launch of 1 kernel; something was found in 1 of";
-    says(
-        &again.expect("it starts"),
-        1,
-        &[out_of_bounds, summary, &alone],
-    );
-
-    let run = command("testing-kernels.md", "ridgepoint check --cargo run");
-    let mut run = typed(&support::ridgepoint(), &demo, &run);
-    let run = run
-        .env("CARGO_TARGET_DIR", &target)
-        .env("CARGO_PROFILE_DEV_DEBUG", "none")
-        .output()
-        .expect("a shell");
-    let summary =
-        "Checked demo (demo): 1 launch of 1 kernel; nothing was found.\n  in order: scale";
-    says(&run, 0, &["scaled 1000000 elements", summary]);
-    let nothing = check_in(&demo, &target, &["--", "no_test_of_this_name"]);
-    says(
-        &nothing,
-        3,
-        &["nothing was checked: no kernel was launched"],
-    );
-    let broken = check_in(&demo, &target, &["--", "--no-such-option"]);
-    says(
-        &broken,
-        3,
-        &["not checked: cargo failed before a kernel was launched"],
-    );
-}
-
-#[test]
-fn without_a_project_nothing_is_built() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path();
-    let target = path.join("target");
-    says(
-        &check_in(path, &target, &["--"]),
-        2,
-        &["no project to check: could not find `Cargo.toml`"],
-    );
-    assert!(!target.exists());
-}
-
-/// All kernels at all sizes; `emulator::cases` checks them at some.
-mod slow {
-    use ridgepoint::kernels;
-
-    use super::{command, support, text, typed};
+            .expect("a shell");
+        let summary =
+            "Checked demo (demo): 1 launch of 1 kernel; nothing was found.\n  in order: scale";
+        says(&run, 0, &["scaled 1000000 elements", summary]);
+        let nothing = check_in(&demo, &target, &["--", "no_test_of_this_name"]);
+        says(
+            &nothing,
+            3,
+            &["nothing was checked: no kernel was launched"],
+        );
+        let broken = check_in(&demo, &target, &["--", "--no-such-option"]);
+        says(
+            &broken,
+            3,
+            &["not checked: cargo failed before a kernel was launched"],
+        );
+    }
 
     #[test]
     #[ignore = "slow: .ci/full runs it"]

@@ -109,7 +109,7 @@ fn has_resource_report() -> bool {
 
 #[test]
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
-    let (_only, folder) = (support::only_demo(), folder());
+    let (_only, folder) = (support::only_demo(), support::folder_for_packages());
     let guide = "writing-kernels.md";
     let told = follow(
         folder.path(),
@@ -191,17 +191,6 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
     );
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("Mutation score 80.0 % (4 of 5)"), "{said}");
-    has_nothing_that_clippy_finds(&package, &["demo", "demo-kernels"]);
-}
-
-/// Checks all targets of some of its packages.
-fn has_nothing_that_clippy_finds(package: &Path, packages: &[&str]) {
-    let mut lint = vec!["clippy", "--all-targets"];
-    for package in packages {
-        lint.extend(["-p", package]);
-    }
-    lint.extend(["--", "-D", "warnings"]);
-    cargo(package, &lint);
 }
 
 /// Checks that what measures and draws is for `cargo bench` alone.

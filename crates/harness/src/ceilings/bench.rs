@@ -34,7 +34,7 @@ impl Effort {
         if device.properties().is_emulated() {
             Effort {
                 elements: 1 << 14,
-                runs: runs(0, 2),
+                runs: runs(0, 1),
                 steps: 1024,
                 loads: 2000,
                 accesses: 256,

@@ -66,7 +66,6 @@ fn built_and_assembled_where_the_assembler_knows_it(name: &str, arches: &[NvvmAr
     let known = String::from_utf8_lossy(&known.stdout).into_owned();
     let folder = kernel_crate(name, KERNEL);
     let built = builder(&folder)
-        .common_libraries(true)
         .arches(arches.iter().copied())
         .copy_to(folder.path().join("kernels.ptx"))
         .build_all()

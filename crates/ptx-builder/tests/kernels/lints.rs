@@ -2,7 +2,7 @@
 
 use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, NvvmArch, Severity};
 
-use crate::support::{build, kernel_crate};
+use crate::support::{build, builder, kernel_crate};
 
 /// Denies the lint alone.
 fn only(builder: CudaBuilder, lint: Lint) -> CudaBuilder {
@@ -239,8 +239,11 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
     unsafe { *y = all[m % 5] };
 }";
     let folder = kernel_crate("fixture-listed", kernels);
-    let denied = || build(&folder).lint(Lint::LocalMemory, Level::Deny);
-    let error = denied().build().expect_err("it is denied").to_string();
+    let denied = |builder: CudaBuilder| builder.lint(Lint::LocalMemory, Level::Deny);
+    let error = denied(build(&folder))
+        .build()
+        .expect_err("it is denied")
+        .to_string();
     for part in [
         "sm_90",
         "\n  kernel looks_up, src/lib.rs:4: local-memory: ",
@@ -250,7 +253,7 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
         assert!(error.contains(part), "{part:?} is not in:\n{error}");
     }
     build(&folder).build().expect("a warning is no error");
-    let error = denied()
+    let error = denied(builder(&folder))
         .generate_line_info(false)
         .build()
         .expect_err("it is denied without lines too")

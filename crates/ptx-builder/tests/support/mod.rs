@@ -54,10 +54,11 @@ pub fn build(folder: &TempDir) -> CudaBuilder {
     in_target(folder, "target/ptx").fma_contraction(false)
 }
 
-/// With the default flags, in a target folder of its own: cargo locks one while it builds, and so two builds run side by
-/// side.
+/// With the default flags, and with options that need a `core` of their own, which each takes most of a minute to build: one
+/// for all architectures, in a target folder beside the other. Cargo locks one while it builds, and so two builds run side
+/// by side.
 pub fn builder(folder: &TempDir) -> CudaBuilder {
-    in_target(folder, "target/ptx-options")
+    in_target(folder, "target/ptx-options").common_libraries(true)
 }
 
 fn in_target(folder: &TempDir, target: &str) -> CudaBuilder {

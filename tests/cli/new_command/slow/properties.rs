@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use super::super::{folder, new, read, stdout_of_success, target, tree};
+use super::super::{new, read, stdout_of_success, target, tree};
 use crate::guides::{blocks, command, missing, typed};
 use crate::support;
 
@@ -73,7 +73,7 @@ fn shows(sample: &str, printed: &str) {
 #[test]
 #[ignore = "slow: .ci/full runs it"]
 fn the_guide_finds_the_smallest_cases_in_a_new_package() {
-    let (_only, folder) = (support::only_demo(), folder());
+    let (_only, folder) = (support::only_demo(), support::folder_for_packages());
     stdout_of_success(&new(folder.path(), &["demo"]));
     let package = folder.path().join("demo");
     let [tests, kernels, fuzz] = files(&package);

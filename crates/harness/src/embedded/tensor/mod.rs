@@ -268,7 +268,11 @@ impl Operands {
             .a
             .chunks(ROWS as usize * depth)
             .zip(self.b.chunks(COLUMNS as usize * depth));
-        for ((a, b), times) in stages.zip(added).filter(|(_, times)| *times > 0.0) {
+        let adds = |(a, times): (&[(_, f64)], f64)| times > 0.0 && a.iter().any(|it| it.1 != 0.0);
+        for ((a, b), times) in stages
+            .zip(added)
+            .filter(|((a, _), times)| adds((a, *times)))
+        {
             let pairs = a
                 .chunks(depth)
                 .flat_map(|row| b.chunks(depth).map(move |column| (row, column)));
